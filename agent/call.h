@@ -16,9 +16,10 @@ struct context_cell; /* agent/context.h */
 
 struct calls {
 	struct run *run;
-	struct sandbox_port port;   /* for the job */
-	struct sandbox_file module; /* the program's end, for its extras */
-	struct buf in;		    /* a frame, as far as it came */
+	const struct language *language; /* the program's */
+	struct sandbox_port port;	 /* for the job */
+	struct sandbox_file module;	 /* the program's end, for its extras */
+	struct buf in;			 /* a frame, as far as it came */
 	struct json *before;	  /* what calls came to before, as struct tool_ops' served; owned */
 	const struct json *next;  /* of them */
 	struct json *now;	  /* what they came to this time; owned */

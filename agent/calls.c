@@ -256,11 +256,13 @@ static enum sandbox_port_step take(void *self, const char *bytes, size_t len, in
 
 /* --- one execution --- */
 
-void calls_init(struct calls *c, struct run *r, const struct context *context)
+void calls_init(struct calls *c, struct run *r, const struct language *language,
+		const struct context *context)
 {
 	const struct tool_ops *tools = r->loop->tools;
 
 	*c = (struct calls){ .run = r,
+			     .language = language,
 			     .in = BUF_INIT(CALLS_ARGUMENTS_MAX + ((size_t)1 << 20)),
 			     .before = tools && tools->served ?
 					       tools->served(tools->self, r->attempt) :
@@ -268,7 +270,7 @@ void calls_init(struct calls *c, struct run *r, const struct context *context)
 			     .now = json_array() };
 	c->port = (struct sandbox_port){ .take = take, .self = c };
 	c->next = json_first(c->before);
-	call_cells_init(c, context, r->language->name);
+	call_cells_init(c, context, language->name);
 }
 
 void calls_release(struct calls *c)
@@ -332,7 +334,7 @@ static char *words_of(const struct json *wanted, size_t most)
 static int ask(struct calls *c, enum approval *ret, char **ret_reason, struct error *err)
 {
 	const struct approve_ops *ops = &c->run->loop->approve;
-	const char *tool = json_get_string(c->wanted, "tool"), *lang = c->run->language->name;
+	const char *tool = json_get_string(c->wanted, "tool"), *lang = c->language->name;
 	cleanup_free char *arguments = json_print(json_get(c->wanted, "arguments")), *edited = NULL;
 	cleanup_free char *code = mem_printf("assay.call(\"%s\", %s)  /* call %zu of run %s */",
 					     tool, arguments, c->count, c->run->result.run);

@@ -36,8 +36,9 @@
 
 /* Whether programs of that language can call anything; ERR_USAGE says which can. */
 int calls_check(const struct language *language, struct error *err);
-/* context: whose cells run before its program, in its language; NULL: none. */
-void calls_init(struct calls *c, struct run *r, const struct context *context);
+/* language: of the program. context: whose cells run before it, in that; NULL: none. */
+void calls_init(struct calls *c, struct run *r, const struct language *language,
+		const struct context *context);
 void calls_release(struct calls *c);
 /* The job gets the port and the module; extras (the caller's, freed by it) has room for one more
  * than the job's. */

@@ -7,6 +7,7 @@
 #include "agent/call_cells.h"
 #include "agent/calls.h"
 #include "agent/run.h"
+#include "agent/stages/cell.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "verifier/shown.h"
@@ -108,15 +109,14 @@ static void add_input(struct inputs *in, struct sandbox_file file)
 }
 
 /* What programs of the context left, which does not run again with this one: newest first. */
-static void add_left(struct inputs *in, const struct run *r)
+static void add_left(struct inputs *in, const struct run *r, const struct language *language)
 {
 	const struct context *c = r->context;
 
 	for (size_t i = c ? c->count : 0; c && i > c->from; i--) {
 		const struct context_cell *cell = &c->cells[i - 1];
 
-		for (size_t f = 0; strcmp(cell->lang, r->language->name) && f < cell->file_count;
-		     f++)
+		for (size_t f = 0; strcmp(cell->lang, language->name) && f < cell->file_count; f++)
 			if (cell->files[f].bytes)
 				add_input(in, (struct sandbox_file){ cell->files[f].path,
 								     cell->files[f].bytes,
@@ -125,23 +125,23 @@ static void add_left(struct inputs *in, const struct run *r)
 }
 
 /* The task's files, what other programs left, and what is left of the attempt before. */
-static struct inputs inputs_of(const struct run *r)
+static struct inputs inputs_of(const struct run *r, const struct language *language)
 {
 	struct inputs in = { task_inputs(r->task), r->task->file_count };
 
-	add_left(&in, r);
+	add_left(&in, r, language);
 	if (r->previous)
 		add_input(&in, (struct sandbox_file){ RUN_PREVIOUS, r->previous, r->previous_len });
 	return in;
 }
 
-struct sandbox_job execution_job(const struct run *r, const struct sandbox_file *inputs,
-				 const char *code, size_t len)
+struct sandbox_job execution_job(const struct run *r, const struct language *language,
+				 const struct sandbox_file *inputs, const char *code, size_t len)
 {
 	const struct task_program *program = r->task->program;
 
 	return (struct sandbox_job){
-		.language = r->language,
+		.language = language,
 		.code = code,
 		.code_len = len,
 		.argv = program ? program->argv : NULL,
@@ -163,7 +163,7 @@ static void enter(const struct run *r, struct execution *x)
 	x->tests = "";
 	x->harness.mode = TESTS_CELL;
 	if (r->context)
-		c->list = context_cells(r->context, r->language->name, &c->count);
+		c->list = context_cells(r->context, x->language->name, &c->count);
 	/* Nobody goes on from a look: the name of its attempt is the program's. */
 	snprintf(x->id, sizeof(x->id), "%s/%d%s", r->result.run, r->attempt,
 		 x->is_look ? "/look" : "");
@@ -173,8 +173,8 @@ static void enter(const struct run *r, struct execution *x)
 static void follow(const struct run *r, const struct execution *x, struct sandbox_job *job)
 {
 	const struct context *c = r->context;
-	const struct context_cell *last = c ? context_last(c, r->language->name) : NULL;
-	int64_t more = c ? context_allowance_ms(c, r->language->name) : 0;
+	const struct context_cell *last = c ? context_last(c, x->language->name) : NULL;
+	int64_t more = c ? context_allowance_ms(c, x->language->name) : 0;
 
 	job->id = x->id;
 	job->state_from = last ? last->id : NULL;
@@ -227,13 +227,13 @@ static int start(struct run *r, struct execution *x, size_t count, struct sandbo
 		 const struct inputs *inputs, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		jobs[i] = execution_job(r, inputs->files, x[i].code, x[i].len);
+		jobs[i] = execution_job(r, x[i].language, inputs->files, x[i].code, x[i].len);
 		jobs[i].input_count = inputs->count;
 		if (x[i].wall_ms && x[i].wall_ms < jobs[i].limits.wall_ms)
 			jobs[i].limits.wall_ms = x[i].wall_ms;
 		if (x[i].cell)
 			follow(r, &x[i], &jobs[i]);
-		if (x[i].tests && tests_prepare(&x[i].harness, r->language, x[i].tests,
+		if (x[i].tests && tests_prepare(&x[i].harness, x[i].language, x[i].tests,
 						strlen(x[i].tests), &jobs[i], err) < 0)
 			return -1;
 	}
@@ -259,7 +259,7 @@ static int run_with_calls(struct run *r, struct execution *x, const struct sandb
 	struct sandbox_job mine = *job;
 	struct calls calls;
 
-	calls_init(&calls, r, x->cell ? r->context : NULL);
+	calls_init(&calls, r, x->language, x->cell ? r->context : NULL);
 	calls.looks = x->is_look;
 	calls_enter(&calls, &mine, extras);
 	bool again = true;
@@ -310,7 +310,7 @@ static double own_ms(const struct run *r, const struct execution *x, double wall
 	double before = 0;
 
 	if (r->context && !x->is_look && !strcmp(state, "rebuilt"))
-		before = (double)context_took_ms(r->context, r->language->name);
+		before = (double)context_took_ms(r->context, x->language->name);
 	return wall_ms > before + 1 ? wall_ms - before : wall_ms < 1 ? wall_ms : 1;
 }
 
@@ -346,7 +346,7 @@ static int record(struct run *r, struct execution *x, size_t count, struct error
 
 		cells_name(x[i].harness.cells.count, cell);
 		if (x[i].result.outcome != SANDBOX_SETUP_FAILED)
-			failure_find(r->language->name, x[i].cell ? cell : r->language->file,
+			failure_find(x[i].language->name, x[i].cell ? cell : x[i].language->file,
 				     &x[i].result, &x[i].failure);
 		if (journal_execution(&r->journal, stage_of(x), r->attempt, &x[i].result,
 				      &x[i].failure, err) < 0)
@@ -368,15 +368,17 @@ static int record_set_up_failed(struct run *r, struct execution *x, size_t count
 
 int execution_run(struct run *r, struct execution *x, size_t count, struct error *err)
 {
-	cleanup_inputs struct inputs inputs = inputs_of(r);
 	const struct progress *p = &r->loop->progress;
 	cleanup_shown struct shown shown = { .env = NULL };
 
 	for (size_t i = 0; i < count; i++) {
 		x[i].result.exit_code = -1;
+		if (!x[i].language)
+			x[i].language = r->language;
 		if (x[i].cell)
 			enter(r, &x[i]);
 	}
+	cleanup_inputs struct inputs inputs = inputs_of(r, x->language);
 	struct sandbox_job jobs[2];
 	if (start(r, x, count, jobs, &inputs, err) < 0)
 		return -1;
@@ -390,7 +392,7 @@ int execution_run(struct run *r, struct execution *x, size_t count, struct error
 		if (x[i].tests)
 			tests_collect(&x[i].harness, &x[i].result);
 		if (x[i].cell)
-			run_drop_known(r, &x[i].result);
+			run_drop_known(r, x[i].language, &x[i].result);
 	}
 	struct sandbox_metrics took[2];
 	settle(r, x, count, took);

@@ -20,9 +20,10 @@
 struct run; /* agent/run.h */
 
 struct execution {
-	/* What is to run, in the run's language with the task's inputs. */
+	/* What is to run, with the task's inputs. */
 	const char *code; /* borrowed */
 	size_t len;
+	const struct language *language; /* it is written in; NULL becomes the run's */
 	const char *tests; /* with these, in the harness's mode; NULL: by itself. Borrowed */
 	struct tests harness;
 	bool cell;		/* in the run's context, which its program leaves a state to */
@@ -47,8 +48,8 @@ void execution_release(struct execution *x);
 int execution_run(struct run *r, struct execution *x, size_t count, struct error *err);
 
 /* The run's job of a program, with its inputs, which the caller has by task_inputs. */
-struct sandbox_job execution_job(const struct run *r, const struct sandbox_file *inputs,
-				 const char *code, size_t len);
+struct sandbox_job execution_job(const struct run *r, const struct language *language,
+				 const struct sandbox_file *inputs, const char *code, size_t len);
 
 /* ERR_DEADLINE when an execution ended so because the deadline had come: its wall
  * time was cut to that. */

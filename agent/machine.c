@@ -3,19 +3,25 @@
  * does its work, writes its records and returns what that came to; everything that
  * ends a run goes through run_finish. It does no stage's work.
  */
-#include "agent/run.h"
-
+#include "agent/attempt.h"
 #include "agent/execution.h"
+#include "agent/prompt/context.h"
 #include "agent/record/cells.h"
 #include "agent/record/render.h"
+#include "agent/run.h"
+#include "agent/stages/cell.h"
+#include "agent/stages/execute.h"
+#include "agent/stages/extract.h"
+#include "agent/stages/inputs.h"
+#include "agent/stages/screen.h"
+#include "agent/stages/verify.h"
+#include "agent/stages/write.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TRIED_BYTES ((size_t)300) /* of an earlier attempt's failure, in a prompt */
 
 void loop_result_release(struct loop_result *r)
 {
@@ -33,83 +39,6 @@ void loop_result_release(struct loop_result *r)
 	failure_release(&r->failure);
 	context_cell_free(r->cell);
 	*r = (struct loop_result){ .answer = NULL };
-}
-
-void run_add_check(struct run *r, struct check_result *result)
-{
-	struct loop_result *out = &r->result;
-
-	if (r->loop->progress.check)
-		r->loop->progress.check(r->loop->progress.self, result);
-	out->checks = mem_array(out->checks, out->check_count + 1, sizeof(*out->checks));
-	out->checks[out->check_count++] = *result;
-}
-
-enum step run_finish(struct run *r, enum run_status status, const char *reason)
-{
-	r->result.status = status;
-	free(r->result.reason);
-	r->result.reason = mem_strdup(reason);
-	return STEP_END;
-}
-
-enum step run_answer_directly(struct run *r, char *answer, const char *why)
-{
-	cleanup_free char *accepts =
-		setting_in_words(r->loop->names, SETTING_REQUIRE, "; ", " none accepts it", "");
-	cleanup_free char *otherwise = mem_printf("%s, so nothing is verified%s", why, accepts);
-
-	r->result.answer = answer;
-	r->result.level = LEVEL_NONE;
-	r->attempt = 0; /* attempts are programs */
-	return r->policy->require == LEVEL_NONE ? run_finish(r, RUN_SUCCESS, NULL) :
-						  run_finish(r, RUN_UNVERIFIED, otherwise);
-}
-
-static void feedback_release(struct feedback *f)
-{
-	free(f->failure);
-	free(f->told);
-	free(f->excerpt);
-	*f = (struct feedback){ .failure = NULL };
-}
-
-/* The first lines of what was told of the attempt before this one. */
-static void remember_attempt(struct run *r)
-{
-	const char *told = r->feedback.told ? r->feedback.told : r->feedback.failure;
-	size_t len = told ? strlen(told) : 0, shown = len < TRIED_BYTES ? len : TRIED_BYTES;
-	char *before = r->tried;
-
-	if (!told)
-		return;
-	shown = utf8_valid_prefix(told, shown);
-	while (shown && told[shown - 1] == '\n')
-		shown--;
-	r->tried = mem_printf("%sAttempt %d: %.*s%s\n", before ? before : "", r->attempt - 1,
-			      (int)shown, told, shown + 1 < len ? " ..." : "");
-	free(before);
-}
-
-/* Why there was nothing to run, for whoever watches: a refusal, no code. What is
- * wrong with a program (it has an excerpt) or its run was shown when it was found. */
-static void tell_not_run(const struct run *r)
-{
-	const struct progress *p = &r->loop->progress;
-
-	if (p->note && !r->feedback.with_output && !r->feedback.excerpt)
-		p->note(p->self, r->feedback.failure);
-}
-
-enum step run_attempt_failed(struct run *r, struct feedback feedback)
-{
-	remember_attempt(r);
-	feedback_release(&r->feedback);
-	r->feedback = feedback;
-	if (r->attempt >= r->budget.limits.attempts || r->policy->roles[ROLE_REPAIR].off)
-		return run_finish(r, feedback.status, feedback.failure);
-	tell_not_run(r);
-	return STEP_REPAIR;
 }
 
 /* Errors that are a way for a run to end, each with its status. */
@@ -262,7 +191,7 @@ static void add_made(struct json *data, const struct task *t)
 }
 
 /* The task as an event: with it a replay needs nothing but the log. */
-static int record_task(struct run *r, struct error *err)
+static int record_task(struct run *r, const struct json *texts, struct error *err)
 {
 	const struct task *t = r->task;
 	cleanup_json struct json *data = json_object();
@@ -272,7 +201,7 @@ static int record_task(struct run *r, struct error *err)
 		mem_array(NULL, 6 + t->file_count + kept, sizeof(*blobs));
 	cleanup_free char *names = mem_alloc((t->file_count + 1) * JOURNAL_NAME_SIZE);
 	cleanup_cells_text struct cells_text of_cells = { .names = NULL };
-	cleanup_free char *templates = json_print(r->templates), *rules = rules_text(r);
+	cleanup_free char *templates = json_print(texts), *rules = rules_text(r);
 	cleanup_free char *packages = packages_text(r);
 
 	json_set_string(data, "id", t->id);
@@ -320,12 +249,15 @@ static void make_mark(struct run *r)
 }
 
 /* What a question is asked with, beside the settings. */
-static int prepare_question(struct run *r, struct json *config, struct error *err)
+static int prepare_question(struct run *r, struct json *config, struct json **ret_texts,
+			    struct error *err)
 {
-	r->templates = prompt_texts(&r->prompts, err);
-	if (!r->templates)
+	struct json *texts = prompt_texts(&r->prompts, err);
+
+	if (!texts)
 		return -1;
-	json_set(config, "prompts", prompt_hashes(r->templates));
+	*ret_texts = texts;
+	json_set(config, "prompts", prompt_hashes(texts));
 	make_mark(r);
 	if (r->loop->tools && !(r->tools = r->loop->tools->list(r->loop->tools->self, err)))
 		return -1;
@@ -337,7 +269,7 @@ static int prepare_question(struct run *r, struct json *config, struct error *er
 static int record_program(struct run *r, struct error *err)
 {
 	cleanup_free struct sandbox_file *files = task_inputs(r->task);
-	const struct sandbox_job job = execution_job(r, files, r->code, r->code_len);
+	const struct sandbox_job job = execution_job(r, r->language, files, r->code, r->code_len);
 	cleanup_free char *rules = r->task->program->screened ? rules_text(r) : NULL;
 
 	return rules ? journal_program(&r->journal, &job, rules, err) : 0;
@@ -385,7 +317,7 @@ static struct budget_limits limits_of(const struct loop *loop, const struct task
 static int begin(struct run *r, struct error *err)
 {
 	const struct loop *loop = r->loop;
-	cleanup_json struct json *config = policy_json(r->policy);
+	cleanup_json struct json *config = policy_json(r->policy), *texts = NULL;
 	bool asks = !r->task->program;
 	struct audit_run run = {
 		.kind = asks ? loop->kind : "exec",
@@ -402,13 +334,13 @@ static int begin(struct run *r, struct error *err)
 	};
 
 	add_identity(r, config);
-	if (asks && prepare_question(r, config, err) < 0)
+	if (asks && prepare_question(r, config, &texts, err) < 0)
 		return -1;
 	if (journal_begin(&r->journal, loop->audit, &run, r->policy, err) < 0)
 		return -1;
 	r->journal.context = r->task->context;
 	memcpy(r->result.run, run.id, sizeof(r->result.run));
-	return asks ? record_task(r, err) : record_program(r, err);
+	return asks ? record_task(r, texts, err) : record_program(r, err);
 }
 
 static int exit_code_of(const struct run *r)
@@ -467,14 +399,11 @@ static void collect(struct run *r)
 
 static void run_release(struct run *r)
 {
-	run_extract_release(r);
-	run_look_release(r);
 	run_verify_release(r);
 	run_cell_release(r);
 	run_write_release(r);
 	run_inputs_release(r);
 	journal_release(&r->journal);
-	json_free(r->templates);
 	json_free(r->environments);
 	free(r->contract);
 	free(r->history);
@@ -490,6 +419,8 @@ static void run_release(struct run *r)
 	failure_release(&r->failure);
 	feedback_release(&r->feedback);
 	free(r->tried);
+	free(r->looked);
+	free(r->seen);
 	free(r->draft);
 	free(r->previous);
 	free(r->waits);

@@ -1,7 +1,7 @@
 /*
- * Lines of two texts, aligned by their longest common subsequence between the first and
- * the last line that differ. It may not take long for hostile texts: what is too large for
- * the table of that is not aligned.
+ * Where two texts part, and their lines, aligned by their longest common subsequence between the
+ * first and the last line that differ. It may not take long for hostile texts: what is too large
+ * for the table of that is not aligned.
  */
 #include "base/diff.h"
 
@@ -14,6 +14,18 @@
 
 #define CONTEXT	  3
 #define CELLS_MAX ((size_t)4 << 20) /* of the table */
+
+struct diff_place diff_place(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	struct diff_place p = { .line = 1 };
+
+	for (; p.at < a_len && p.at < b_len && a[p.at] == b[p.at]; p.at++)
+		if (a[p.at] == '\n') {
+			p.start = p.at + 1;
+			p.line++;
+		}
+	return p;
+}
 
 struct line {
 	const char *text;

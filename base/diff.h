@@ -1,10 +1,17 @@
-/* Two texts side by side, as `diff -u` writes it, within bounds. */
+/* Two texts side by side: where they part, and all of it as `diff -u` writes it, within bounds. */
 #ifndef BASE_DIFF_H
 #define BASE_DIFF_H
 
 #include "base/buf.h"
 
 #include <stddef.h>
+
+struct diff_place {
+	size_t at;	    /* the first byte that differs, or that one of them has not */
+	size_t start, line; /* first byte and number, from 1, of the line that it is in */
+};
+
+struct diff_place diff_place(const char *a, size_t a_len, const char *b, size_t b_len);
 
 struct diff_bounds {
 	size_t lines;	   /* of output, the last of which may say how many are left out */

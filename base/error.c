@@ -17,12 +17,25 @@ static void append(char message[ERROR_MESSAGE_MAX], const char *text)
 	message[len + n] = '\0';
 }
 
-static int set(struct error *err, enum error_kind kind, int errnum, const char *message)
+/* The message, and behind it what it is about, which may be the message before; NULL: nothing. */
+__attribute__((format(printf, 3, 0))) static void say(struct error *err, const char *about,
+						      const char *fmt, va_list ap)
+{
+	char message[ERROR_MESSAGE_MAX]; /* arguments may point into err */
+
+	vsnprintf(message, sizeof(message), fmt, ap);
+	if (about) {
+		append(message, ": ");
+		append(message, about);
+	}
+	memcpy(err->message, message, strlen(message) + 1);
+}
+
+static int classify(struct error *err, enum error_kind kind, int errnum)
 {
 	err->kind = kind;
 	err->errnum = errnum;
 	err->begun = false;
-	memcpy(err->message, message, strlen(message) + 1);
 	return -1;
 }
 
@@ -31,10 +44,9 @@ int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	char message[ERROR_MESSAGE_MAX]; /* arguments may point into err */
-	vsnprintf(message, sizeof(message), fmt, ap);
+	say(err, NULL, fmt, ap);
 	va_end(ap);
-	return set(err, kind, 0, message);
+	return classify(err, kind, 0);
 }
 
 int error_set_known(struct error *err, enum error_kind kind, int errnum, const char *fmt, ...)
@@ -42,10 +54,9 @@ int error_set_known(struct error *err, enum error_kind kind, int errnum, const c
 	va_list ap;
 
 	va_start(ap, fmt);
-	char message[ERROR_MESSAGE_MAX];
-	vsnprintf(message, sizeof(message), fmt, ap);
+	say(err, NULL, fmt, ap);
 	va_end(ap);
-	return set(err, kind, errnum, message);
+	return classify(err, kind, errnum);
 }
 
 int error_set_errno(struct error *err, enum error_kind kind, int errnum, const char *fmt, ...)
@@ -53,12 +64,9 @@ int error_set_errno(struct error *err, enum error_kind kind, int errnum, const c
 	va_list ap;
 
 	va_start(ap, fmt);
-	char message[ERROR_MESSAGE_MAX];
-	vsnprintf(message, sizeof(message), fmt, ap);
+	say(err, strerror(errnum), fmt, ap);
 	va_end(ap);
-	append(message, ": ");
-	append(message, strerror(errnum));
-	return set(err, kind, errnum, message);
+	return classify(err, kind, errnum);
 }
 
 int error_wrap(struct error *err, const char *fmt, ...)
@@ -66,16 +74,13 @@ int error_wrap(struct error *err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	char message[ERROR_MESSAGE_MAX];
-	vsnprintf(message, sizeof(message), fmt, ap);
+	say(err, err->message, fmt, ap);
 	va_end(ap);
-	append(message, ": ");
-	append(message, err->message);
-	memcpy(err->message, message, strlen(message) + 1);
 	return -1;
 }
 
 void error_clear(struct error *err)
 {
-	set(err, ERR_NONE, 0, "");
+	classify(err, ERR_NONE, 0);
+	err->message[0] = '\0';
 }

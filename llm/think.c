@@ -4,12 +4,9 @@
  */
 #include "llm/think.h"
 
-#include <string.h>
+#include "base/think_tag.h"
 
-static const char open_tag[] = "<think>";
-static const char close_tag[] = "</think>";
-#define OPEN_LEN  (sizeof(open_tag) - 1)
-#define CLOSE_LEN (sizeof(close_tag) - 1)
+#include <string.h>
 
 static bool is_blank(char c)
 {
@@ -43,33 +40,37 @@ static void start_byte(struct think *t, char c)
 	size_t blank = 0;
 	while (blank < t->held_len && is_blank(t->held[blank]))
 		blank++;
-	size_t rest = t->held_len - blank;
-	if (rest == OPEN_LEN && !memcmp(t->held + blank, open_tag, OPEN_LEN)) {
+	const char *tag = t->held + blank;
+	size_t len = t->held_len - blank;
+	t->kind = THINK_ANY;
+	if (think_tag(tag, len, false, &t->kind)) {
 		t->held_len = 0;
 		t->state = THINK_INSIDE;
-	} else if (memcmp(t->held + blank, open_tag, rest) || t->held_len == THINK_HELD_MAX) {
+	} else if (!think_tag_begun(tag, len, false, THINK_ANY) || t->held_len == THINK_HELD_MAX) {
 		t->state = THINK_TEXT;
 		give_held(t, false);
 	}
 }
 
 /*
- * Takes one byte while part of a closing tag may be held. '<' occurs only at
- * the tag's start, so a mismatch can begin a new match only with this byte.
+ * Takes one byte while part of the closing tag may be held, of the kind that opened: another is
+ * part of the reasoning. '<' occurs only at a tag's start, so a mismatch can begin a new match
+ * only with this byte.
  */
 static void inside_byte(struct think *t, char c)
 {
-	if (c != close_tag[t->held_len]) {
-		give_held(t, true);
-		if (c != close_tag[0]) {
-			give(t, true, &c, 1);
-			return;
-		}
-	}
-	t->held[t->held_len++] = c;
-	if (t->held_len == CLOSE_LEN) {
+	t->held[t->held_len] = c;
+	if (think_tag(t->held, t->held_len + 1, true, &t->kind)) {
 		t->held_len = 0;
 		t->state = THINK_AFTER;
+	} else if (think_tag_begun(t->held, t->held_len + 1, true, t->kind)) {
+		t->held_len++;
+	} else {
+		give_held(t, true);
+		if (c == '<')
+			t->held[t->held_len++] = c;
+		else
+			give(t, true, &c, 1);
 	}
 }
 
@@ -147,17 +148,35 @@ static bool inside_fence(const char *text, size_t at)
 	return inside_block;
 }
 
+/* The first closing tag that no tag of its kind comes before. */
+static const char *find_lone_close(const char *text, size_t len, size_t *ret_len)
+{
+	const char *first = NULL;
+
+	for (int kind = 0; kind < THINK_KINDS; kind++) {
+		size_t n, unused;
+		const char *tag = think_tag_find(text, len, true, &kind, &n);
+
+		if (!tag || think_tag_find(text, (size_t)(tag - text), false, &kind, &unused))
+			continue;
+		len = (size_t)(tag - text); /* another has to come before */
+		*ret_len = n;
+		first = tag;
+	}
+	return first;
+}
+
 bool think_closing_only(const char *text, size_t len, size_t *ret_end, size_t *ret_start)
 {
-	const char *tag = memmem(text, len, close_tag, CLOSE_LEN);
+	size_t n;
+	const char *tag = find_lone_close(text, len, &n);
 
 	if (!tag)
 		return false;
 	size_t at = (size_t)(tag - text);
-	if ((at > 0 && text[at - 1] == '`') || memmem(text, at, open_tag, OPEN_LEN) ||
-	    inside_fence(text, at))
+	if ((at > 0 && text[at - 1] == '`') || inside_fence(text, at))
 		return false;
-	size_t start = at + CLOSE_LEN;
+	size_t start = at + n;
 	while (start < len && (text[start] == '\n' || text[start] == '\r'))
 		start++;
 	*ret_end = at;

@@ -1,5 +1,5 @@
 /*
- * Separates inline reasoning, <think> ... </think>, from the answer while it
+ * Separates inline reasoning, between tags of base/think_tag.h, from the answer while it
  * streams. The opening tag counts only as the first thing in a reply, so that
  * an answer may talk about the tag. Pure.
  */
@@ -20,6 +20,7 @@ struct think {
 	void *self;
 	char held[THINK_HELD_MAX]; /* bytes that may yet become a tag */
 	size_t held_len;
+	int kind; /* of the tag that opened */
 };
 
 void think_feed(struct think *t, const char *bytes, size_t len);

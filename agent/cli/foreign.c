@@ -73,7 +73,7 @@ int foreign_check(const char *run, const struct policy *recorded, const struct p
 		return error_set(err, ERR_USAGE,
 				 "run %s ran on another machine, and no record sends inputs there: "
 				 "ASSAY_SANDBOX=%.200s does; a replay takes --sandbox, too "
-				 "(native: here)",
-				 run, sandbox);
+				 "(%s: here)",
+				 run, sandbox, sandbox_name_at(0));
 	return check_limits(run, &recorded->limits, &given->limits, err);
 }

@@ -2,9 +2,12 @@
  * What the prompts are filled with: the contract, the inputs, the conversation. Everything from
  * outside stands between the run's marks, and is cut with its true size said.
  */
-#include "agent/run.h"
+#include "agent/prompt/context.h"
 
+#include "agent/prompt/preview.h"
+#include "agent/prompt/quote.h"
 #include "agent/record/render.h"
+#include "agent/run.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "verifier/lang/lang.h"
@@ -19,70 +22,6 @@
 #define TOOLS_BYTES	  ((size_t)24000)
 #define INPUTS_NAMED	  100 /* the others can be listed */
 #define CONTEXT_BYTES_MAX ((size_t)4 << 20)
-
-void context_cut(struct buf *out, const char *bytes, size_t len, uint64_t total, size_t keep)
-{
-	size_t head = keep * 2 / 3, tail = keep - head;
-
-	if (len <= keep && total == len) {
-		utf8_repair(out, bytes, len);
-	} else if (len <= keep) {
-		utf8_repair(out, bytes, len);
-		buf_addf(out, "\n[... cut; %" PRIu64 " bytes in all]", total);
-	} else {
-		utf8_repair(out, bytes, head);
-		buf_addf(out, "\n[... %" PRIu64 " of %" PRIu64 " bytes left out ...]\n",
-			 total - head - tail, total);
-		utf8_repair(out, bytes + len - tail, tail);
-	}
-}
-
-char *context_excerpt(const char *code, size_t len, long line, long column)
-{
-	struct buf out = BUF_INIT((size_t)64 << 10);
-	const char *at = code, *end = code + len, *stop;
-
-	for (long n = 1; at < end && n <= line + 2; n++, at = stop + 1) {
-		stop = memchr(at, '\n', (size_t)(end - at));
-		stop = stop ? stop : end;
-		if (n < line - 2)
-			continue;
-		size_t shown = (size_t)(stop - at) < 500 ? (size_t)(stop - at) : 500;
-		buf_addf(&out, "%s%4ld | ", n == line ? ">" : " ", n);
-		utf8_repair(&out, at, shown);
-		buf_addch(&out, '\n');
-		if (n == line && column > 0 && (size_t)column <= shown + 1)
-			buf_addf(&out, "       %*s^\n", (int)column, "");
-	}
-	return buf_take(&out, NULL);
-}
-
-char *context_fence(const struct run *r, const char *text)
-{
-	size_t len = text ? strlen(text) : 0;
-
-	if (!len)
-		return mem_strdup("");
-	return mem_printf("<<%s\n%s%s%s>>", r->mark, text, text[len - 1] == '\n' ? "" : "\n",
-			  r->mark);
-}
-
-void context_add_path(struct buf *out, const char *path)
-{
-	cleanup_buf struct buf escaped = BUF_INIT(CONTEXT_BYTES_MAX);
-
-	utf8_escape(&escaped, path, strlen(path));
-	bool is_odd = strcmp(escaped.data, path) || strpbrk(path, "\n\t");
-	if (is_odd)
-		buf_addch(out, '"');
-	for (const char *p = escaped.data; *p; p++)
-		if (*p == '\n' || *p == '\t')
-			buf_addstr(out, *p == '\n' ? "\\n" : "\\t");
-		else
-			buf_addch(out, *p);
-	if (is_odd)
-		buf_addch(out, '"');
-}
 
 static char *inputs(const struct task *task)
 {

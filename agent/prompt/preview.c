@@ -4,9 +4,11 @@
  * the sandbox, for its columns, tables, sheets, members or names, and is bounded, whatever the
  * input's size. What is no text may not be parsed anywhere else.
  */
-#include "agent/run.h"
+#include "agent/prompt/preview.h"
 
 #include "agent/execution.h"
+#include "agent/prompt/quote.h"
+#include "agent/run.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 

@@ -115,6 +115,11 @@ static int record_append(struct journal *j, const struct journal_record *record,
 	return audit_append(j->audit, j->run, &event, err);
 }
 
+void journal_note_anew(struct journal *j)
+{
+	j->anew = true;
+}
+
 void journal_release(struct journal *j)
 {
 	for (size_t i = 0; i < j->queued; i++)

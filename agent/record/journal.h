@@ -42,6 +42,8 @@ struct stop journal_stop(int cancel_fd, const struct budget_limits *limits);
  * run->config is set from policy when NULL. */
 int journal_begin(struct journal *j, struct audit *audit, struct audit_run *run,
 		  const struct policy *policy, struct error *err);
+/* The context's state is lost: what is recorded from here on begins from nothing. */
+void journal_note_anew(struct journal *j);
 /* Drops what is still queued. Not needed after journal_end. */
 void journal_release(struct journal *j);
 #define cleanup_journal __attribute__((cleanup(journal_release)))

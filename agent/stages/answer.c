@@ -2,8 +2,11 @@
  * The words the person reads: the output as it is, or prose that says no more. Prose with a
  * number that is in no source never replaces the output.
  */
-#include "agent/run.h"
+#include "agent/stages/answer.h"
 
+#include "agent/attempt.h"
+#include "agent/run.h"
+#include "agent/stages/call.h"
 #include "base/mem.h"
 #include "base/regex.h"
 #include "verifier/ground/ground.h"

@@ -2,9 +2,12 @@
  * Asking the model: one call within the budget, logged, and what it is told. No call is made that
  * was not reserved and recorded first.
  */
-#include "agent/run.h"
+#include "agent/stages/call.h"
 
 #include "agent/prompt/images.h"
+#include "agent/prompt/quote.h"
+#include "agent/run.h"
+#include "agent/stages/cell.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "verifier/lang/lang.h"
@@ -257,7 +260,7 @@ int run_prompt(struct run *r, enum role role, const struct prompt_extra *extra, 
 		{ "code", code },
 		{ "failure", failure },
 		{ "tried", r->tried },
-		{ "looks", run_look_notes(r) },
+		{ "looks", r->looked },
 		{ "excerpt", f->excerpt },
 		{ "advice", f->advice },
 		{ "stdout", streams ? out : NULL },

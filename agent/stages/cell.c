@@ -2,8 +2,10 @@
  * A program in a context: what it starts from, what it leaves, and what of that can be believed.
  * A report is a guest's word: it is told, and decides nothing but whether there is a state.
  */
-#include "agent/run.h"
+#include "agent/stages/cell.h"
 
+#include "agent/prompt/quote.h"
+#include "agent/run.h"
 #include "base/mem.h"
 #include "verifier/lang/lang.h"
 #include "verifier/tests.h"
@@ -26,7 +28,7 @@ static void begin_anew(struct run *r)
 {
 	r->context = NULL;
 	r->result.anew = true;
-	r->journal.anew = true;
+	journal_note_anew(&r->journal);
 }
 
 void run_enter_context(struct run *r)
@@ -48,9 +50,14 @@ void run_enter_context(struct run *r)
 	r->there = context_fence(r, there);
 }
 
+bool run_can_follow(const struct run *r, const struct language *language)
+{
+	return r->task->context && tests_can_follow(language);
+}
+
 bool run_is_cell(const struct run *r)
 {
-	return r->task->context && tests_can_follow(r->language);
+	return run_can_follow(r, r->language);
 }
 
 static struct cell *cells_before(const struct run *r, size_t *ret_count)
@@ -222,30 +229,31 @@ static void add_files(struct context_cell *cell, const struct sandbox_result *x)
 /* --- files that are no news --- */
 
 /* What the programs before it left there last; NULL: nothing. */
-static const struct task_file *find_left(const struct run *r, const char *path)
+static const struct task_file *find_left(const struct run *r, const struct language *language,
+					 const char *path)
 {
 	const struct context *c = r->context;
 
 	for (size_t i = c->count; i > c->from; i--) {
 		const struct context_cell *cell = &c->cells[i - 1];
 
-		for (size_t f = 0; !strcmp(cell->lang, r->language->name) && f < cell->file_count;
-		     f++)
+		for (size_t f = 0; !strcmp(cell->lang, language->name) && f < cell->file_count; f++)
 			if (!strcmp(cell->files[f].path, path))
 				return &cell->files[f];
 	}
 	return NULL;
 }
 
-static bool is_as_left(const struct run *r, const struct sandbox_artifact *a)
+static bool is_as_left(const struct run *r, const struct language *language,
+		       const struct sandbox_artifact *a)
 {
-	const struct task_file *left = find_left(r, a->path);
+	const struct task_file *left = find_left(r, language, a->path);
 
 	return left && left->len == a->size && !left->bytes == !a->kept &&
 	       (!a->kept || !memcmp(left->bytes, a->bytes, left->len));
 }
 
-void run_drop_known(const struct run *r, struct sandbox_result *x)
+void run_drop_known(const struct run *r, const struct language *language, struct sandbox_result *x)
 {
 	cleanup_json struct json *report = tests_look_at_state(x);
 	size_t kept = 0;
@@ -253,7 +261,7 @@ void run_drop_known(const struct run *r, struct sandbox_result *x)
 	for (size_t i = 0; r->context && i < x->artifact_count; i++) {
 		struct sandbox_artifact *a = &x->artifacts[i];
 
-		if (!is_as_left(r, a) || cells_wrote(report, a->path)) {
+		if (!is_as_left(r, language, a) || cells_wrote(report, a->path)) {
 			x->artifacts[kept++] = *a;
 			continue;
 		}

@@ -2,9 +2,14 @@
  * The program runs, within the budgets; how it ended is what the model is told. Only a program
  * that was screened comes here, and it runs by execution.h alone.
  */
-#include "agent/run.h"
+#include "agent/stages/execute.h"
 
+#include "agent/attempt.h"
 #include "agent/execution.h"
+#include "agent/prompt/quote.h"
+#include "agent/run.h"
+#include "agent/stages/cell.h"
+#include "agent/stages/tests.h"
 #include "base/mem.h"
 
 #include <inttypes.h>

@@ -2,8 +2,13 @@
  * From the reply to the program: the one block that is meant to be run, told
  * apart from those tried before. A reply without code may be the answer itself.
  */
-#include "agent/run.h"
+#include "agent/stages/extract.h"
 
+#include "agent/attempt.h"
+#include "agent/run.h"
+#include "agent/stages/execute.h"
+#include "agent/stages/look.h"
+#include "agent/stages/write.h"
 #include "base/mem.h"
 #include "verifier/reply/convention.h"
 #include "verifier/reply/extract.h"
@@ -33,37 +38,14 @@ static enum step no_code(struct run *r, const char *what)
 		   });
 }
 
-/* The length without the blanks at the end: they make no other program. */
-static size_t trimmed(const char *code, size_t len)
-{
-	while (len && strchr(" \t\r\n", code[len - 1]))
-		len--;
-	return len;
-}
-
-bool run_is_new(struct run *r)
-{
-	cleanup_free char *program = mem_printf("%s\n%.*s", r->language->name,
-						(int)trimmed(r->code, r->code_len), r->code);
-	char hash[HASH_HEX_LEN + 1];
-
-	hash_sha256(program, strlen(program), hash);
-	for (size_t i = 0; i < r->extract.seen_count; i++)
-		if (!strcmp(r->extract.seen[i], hash))
-			return false;
-	r->extract.seen =
-		mem_array(r->extract.seen, r->extract.seen_count + 1, sizeof(*r->extract.seen));
-	memcpy(r->extract.seen[r->extract.seen_count++], hash, sizeof(hash));
-	return true;
-}
-
 /* The program, now the run's; false when it is one of those tried before. What
  * another program printed is not shown with it. */
 static bool take_code(struct run *r, const struct program *program)
 {
-	size_t len = trimmed(program->code, program->code_len);
+	size_t len = run_trimmed(program->code, program->code_len);
 	bool same = r->code && r->extract.language == r->language &&
-		    trimmed(r->code, r->code_len) == len && !memcmp(r->code, program->code, len);
+		    run_trimmed(r->code, r->code_len) == len &&
+		    !memcmp(r->code, program->code, len);
 
 	if (!same)
 		run_forget_execution(r);
@@ -219,9 +201,4 @@ int stage_extract(struct run *r, struct error *err)
 	    record_extraction(r, &x, err) < 0)
 		return -1;
 	return extracted(r, &x, err);
-}
-
-void run_extract_release(struct run *r)
-{
-	free(r->extract.seen);
 }

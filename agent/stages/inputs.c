@@ -3,9 +3,10 @@
  * it, and of all that were named whether they are at its end what they were. It says what it finds
  * and decides nothing.
  */
-#include "agent/run.h"
+#include "agent/stages/inputs.h"
 
 #include "agent/input/input.h"
+#include "agent/run.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"

@@ -3,8 +3,13 @@
  * plan that were wrong guesses, once a run, and word the answer where nobody
  * else has.
  */
-#include "agent/run.h"
+#include "agent/stages/judge.h"
 
+#include "agent/attempt.h"
+#include "agent/run.h"
+#include "agent/stages/answer.h"
+#include "agent/stages/call.h"
+#include "agent/stages/cell.h"
 #include "base/mem.h"
 #include "verifier/judge.h"
 

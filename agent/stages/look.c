@@ -4,9 +4,14 @@
  * no attempt, there are few, and each is in the record. Its output is the model's to read, never
  * the answer.
  */
-#include "agent/run.h"
+#include "agent/stages/look.h"
 
 #include "agent/execution.h"
+#include "agent/prompt/quote.h"
+#include "agent/run.h"
+#include "agent/stages/cell.h"
+#include "agent/stages/screen.h"
+#include "agent/stages/write.h"
 #include "base/mem.h"
 #include "verifier/lang/lang.h"
 #include "verifier/reply/fence.h"
@@ -78,20 +83,20 @@ static void tell(const struct run *r, const struct sandbox_result *x)
 	p->note(p->self, line);
 }
 
-/* Runs it in its language, which is nobody else's. */
-static int run_it(struct run *r, const struct fence *f, const char *code, size_t len,
+static int run_it(struct run *r, const struct language *language, const char *code, size_t len,
 		  struct buf *out, struct error *err)
 {
-	const struct language *language = r->language;
 	cleanup_execution struct execution x = {
-		.code = code, .len = len, .is_look = true, .wall_ms = LOOK_WALL_MS
+		.code = code,
+		.len = len,
+		.language = language,
+		.cell = run_can_follow(r, language), /* from what is there, and leaves nothing */
+		.is_look = true,
+		.wall_ms = LOOK_WALL_MS,
 	};
 
-	r->language = language_of(r, f);
-	x.cell = run_is_cell(r); /* from what is there, and leaves nothing */
-	int rc = execution_run(r, &x, 1, err);
-	r->language = language;
-	if (rc < 0 || execution_check_stopped(r, &x.result, x.cut, err) < 0)
+	if (execution_run(r, &x, 1, err) < 0 ||
+	    execution_check_stopped(r, &x.result, x.cut, err) < 0)
 		return -1;
 	tell(r, &x.result);
 	add_stream(r, out, "Standard output", &x.result.out);
@@ -104,17 +109,15 @@ static int run_it(struct run *r, const struct fence *f, const char *code, size_t
 static int screen_and_run(struct run *r, const struct fence *f, struct buf *out, struct error *err)
 {
 	cleanup_free char *code = mem_strndup(f->code, f->code_len), *reason = NULL;
-	const struct language *language = r->language;
+	const struct language *language = language_of(r, f);
 	size_t len = f->code_len;
-
-	r->language = language_of(r, f);
 	bool allowed = false;
-	int rc = run_screen_code(r, stage_name(STAGE_LOOK), &code, &len, &allowed, &reason, err);
-	r->language = language;
-	if (rc < 0)
+
+	if (run_screen_code(r, stage_name(STAGE_LOOK), language, &code, &len, &allowed, &reason,
+			    err) < 0)
 		return -1;
 	if (allowed)
-		return run_it(r, f, code, len, out, err);
+		return run_it(r, language, code, len, out, err);
 	buf_addf(out, "It was not run: %s\n", reason ? reason : "it was not approved");
 	return 0;
 }
@@ -125,14 +128,14 @@ static int look(struct run *r, const struct fence *f, struct error *err)
 	struct buf out = BUF_INIT(NOTES_MAX);
 
 	r->look.count++;
-	buf_addf(&out, "%s[look %d]\n```\n%s```\n", r->look.notes ? r->look.notes : "",
-		 r->look.count, f->code);
+	buf_addf(&out, "%s[look %d]\n```\n%s```\n", r->looked ? r->looked : "", r->look.count,
+		 f->code);
 	if (screen_and_run(r, f, &out, err) < 0) {
 		buf_release(&out);
 		return -1;
 	}
-	free(r->look.notes);
-	r->look.notes = buf_take(&out, NULL);
+	free(r->looked);
+	r->looked = buf_take(&out, NULL);
 	return 0;
 }
 
@@ -169,16 +172,6 @@ int run_look(struct run *r, struct error *err)
 		return STEP_ON;
 	cleanup_free char *asked =
 		mem_printf(request, r->look.count == LOOKS_MAX ? "; no look is left" : "");
-	cleanup_free char *all = mem_printf("%s\n%s", r->look.notes, asked);
+	cleanup_free char *all = mem_printf("%s\n%s", r->looked, asked);
 	return run_ask_on(r, all, err);
-}
-
-void run_look_release(struct run *r)
-{
-	free(r->look.notes);
-}
-
-const char *run_look_notes(const struct run *r)
-{
-	return r->look.notes;
 }

@@ -4,8 +4,11 @@
  * what was decided are recorded either way. A program that is refused or is not
  * valid counts as a failed attempt: the model is told and may do without.
  */
-#include "agent/run.h"
+#include "agent/stages/screen.h"
 
+#include "agent/attempt.h"
+#include "agent/prompt/quote.h"
+#include "agent/run.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -13,8 +16,9 @@
 
 /* A program on its way, and what becomes of it. */
 struct candidate {
-	const char *stage; /* it is recorded as: of screen, tests or cross_check */
-	char **code;	   /* the caller's, and still that when it was edited */
+	const char *stage; /* it is recorded as: of screen, look, tests or cross_check */
+	const struct language *language;
+	char **code; /* the caller's, and still that when it was edited */
 	size_t *len;
 	struct screening screening;
 	bool allowed;
@@ -73,19 +77,23 @@ static char *findings_text(const struct screening *s)
 	return buf_take(&out, NULL);
 }
 
-static char *syntax_text(const struct run *r, const struct screening *s)
+static char *syntax_text(const struct candidate *c)
 {
-	return mem_printf("It is not valid %s: %s: %s (line %zu, column %zu)", r->language->name,
+	const struct screening *s = &c->screening;
+
+	return mem_printf("It is not valid %s: %s: %s (line %zu, column %zu)", c->language->name,
 			  s->syntax_type, s->syntax_message, s->syntax_line, s->syntax_column);
 }
 
 /* Why the program may not run whatever a person says; NULL when it may. */
-static char *objection(const struct run *r, const struct screening *s)
+static char *objection(const struct run *r, const struct candidate *c)
 {
+	const struct screening *s = &c->screening;
+
 	if (s->verdict == SCREEN_DENY ||
 	    (s->verdict == SCREEN_CONFIRM && r->policy->approve == APPROVE_NEVER))
 		return findings_text(s);
-	return s->syntax_message ? syntax_text(r, s) : NULL;
+	return s->syntax_message ? syntax_text(c) : NULL;
 }
 
 /* A no without what it was said to would have the model guess. */
@@ -105,7 +113,7 @@ static void name_findings(struct candidate *c)
 static int parse(struct run *r, const struct candidate *c, struct tree *ret, struct error *err)
 {
 	const struct execute_ops *ops = &r->loop->execute;
-	const char *lang = r->language->name;
+	const char *lang = c->language->name;
 	cleanup_json struct json *data = json_object();
 
 	json_set_string(data, "language", lang);
@@ -120,7 +128,7 @@ static int parse(struct run *r, const struct candidate *c, struct tree *ret, str
  * a replay that runs nothing screens the same. */
 static int screen(struct run *r, struct candidate *c, struct error *err)
 {
-	const char *lang = r->language->name;
+	const char *lang = c->language->name;
 	const struct basis *basis = r->loop->basis;
 	struct screen_options options = {
 		.profile = r->policy->screen_profile,
@@ -141,7 +149,7 @@ static int screen(struct run *r, struct candidate *c, struct error *err)
 	json_set(data, "tree", tree_json(&tree));
 	if (journal_queue(&r->journal, c->stage, r->attempt, "done", data, NULL, 0, err) < 0)
 		return -1;
-	c->reason = objection(r, &c->screening);
+	c->reason = objection(r, c);
 	c->allowed = !c->reason;
 	return 0;
 }
@@ -185,7 +193,7 @@ static int ask(struct run *r, struct candidate *c, enum approval *ret, struct er
 		r->loop->progress.stage(r->loop->progress.self, stage_name(STAGE_APPROVE),
 					r->attempt);
 	char *edited = NULL;
-	if (ops->ask(ops->self, r->attempt, r->language->name, *c->code, *c->len, &c->screening,
+	if (ops->ask(ops->self, r->attempt, c->language->name, *c->code, *c->len, &c->screening,
 		     ret, &edited, &c->reason, err) < 0)
 		return -1;
 	if (edited) {
@@ -233,10 +241,12 @@ static int screen_and_approve(struct run *r, struct candidate *c, struct error *
 	return needs_approval(r, &c->screening) ? approve(r, c, err) : 0;
 }
 
-int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, bool *ret_allowed,
-		    char **ret_reason, struct error *err)
+int run_screen_code(struct run *r, const char *stage, const struct language *language, char **code,
+		    size_t *len, bool *ret_allowed, char **ret_reason, struct error *err)
 {
-	cleanup_candidate struct candidate c = { .stage = stage, .code = code, .len = len };
+	cleanup_candidate struct candidate c = {
+		.stage = stage, .language = language, .code = code, .len = len
+	};
 
 	if (screen_and_approve(r, &c, err) < 0)
 		return -1;
@@ -248,9 +258,10 @@ int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, 
 /* --- the stage --- */
 
 /* Found before anything ran: a failure as it would have had, without the run. */
-static enum step not_valid(struct run *r, const struct screening *s)
+static enum step not_valid(struct run *r, const struct candidate *c)
 {
-	cleanup_free char *said = syntax_text(r, s);
+	const struct screening *s = &c->screening;
+	cleanup_free char *said = syntax_text(c);
 
 	failure_release(&r->failure);
 	r->failure = (struct failure){
@@ -267,7 +278,7 @@ static enum step not_valid(struct run *r, const struct screening *s)
 			   .failure = mem_printf("The program was not run. %s.", said),
 			   .excerpt = context_excerpt(r->code, r->code_len, r->failure.line,
 						      r->failure.column),
-			   .advice = failure_advice(r->language->name, &r->failure),
+			   .advice = failure_advice(c->language->name, &r->failure),
 			   .status = RUN_FAILED,
 		   });
 }
@@ -292,6 +303,7 @@ int stage_screen(struct run *r, struct error *err)
 	const struct progress *p = &r->loop->progress;
 	cleanup_candidate struct candidate c = {
 		.stage = stage_name(STAGE_SCREEN),
+		.language = r->language,
 		.code = &r->code,
 		.len = &r->code_len,
 	};
@@ -305,7 +317,7 @@ int stage_screen(struct run *r, struct error *err)
 		return STEP_ON;
 	}
 	if (c.screening.syntax_message && c.screening.verdict < SCREEN_DENY)
-		return not_valid(r, &c.screening);
+		return not_valid(r, &c);
 	if (c.reason)
 		return refused(r, c.reason);
 	return run_finish(r, RUN_DENIED, "the program was not approved");

@@ -3,9 +3,12 @@
  * and together only when that was no pass (verifier/tests.h). None may run beside the log or the
  * budget.
  */
-#include "agent/run.h"
+#include "agent/stages/tests.h"
 
+#include "agent/attempt.h"
 #include "agent/execution.h"
+#include "agent/run.h"
+#include "agent/stages/cell.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

@@ -3,9 +3,17 @@
  * program when asked for; the judge last, and only when nothing from outside
  * the model has already decided.
  */
-#include "agent/run.h"
+#include "agent/stages/verify.h"
 
+#include "agent/attempt.h"
 #include "agent/execution.h"
+#include "agent/run.h"
+#include "agent/stages/answer.h"
+#include "agent/stages/call.h"
+#include "agent/stages/cell.h"
+#include "agent/stages/judge.h"
+#include "agent/stages/screen.h"
+#include "agent/stages/tests.h"
 #include "base/mem.h"
 #include "verifier/reply/extract.h"
 
@@ -14,16 +22,6 @@
 #include <string.h>
 
 #define TOLD_MAX ((size_t)256 << 10)
-
-bool run_has_expectation(const struct run *r)
-{
-	if (r->task->tests)
-		return true;
-	for (size_t i = 0; i < r->task->checks.count; i++)
-		if (check_source_level(r->task->checks.checks[i].source) == LEVEL_EXPECTED)
-			return true;
-	return false;
-}
 
 static void add_skipped(struct run *r, const char *kind, enum check_source source,
 			enum verdict verdict, const char *detail)
@@ -146,7 +144,8 @@ static int ask_for_code(struct run *r, enum role role, enum check_source source,
 	*ret_len = tests ? tests->code_len : x.program.code_len;
 	*ret_code = mem_strndup(tests ? tests->code : x.program.code, *ret_len);
 	bool allowed = false;
-	if (run_screen_code(r, role_name(role), ret_code, ret_len, &allowed, &reason, err) < 0) {
+	if (run_screen_code(r, role_name(role), r->language, ret_code, ret_len, &allowed, &reason,
+			    err) < 0) {
 		mem_cleanup_free(ret_code);
 		return -1;
 	}

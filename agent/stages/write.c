@@ -2,8 +2,12 @@
  * The plan, the program, and its repairs: what the model writes before anything runs. A reply is
  * text: nothing of it is believed before it is extracted and screened.
  */
-#include "agent/run.h"
+#include "agent/stages/write.h"
 
+#include "agent/attempt.h"
+#include "agent/prompt/context.h"
+#include "agent/run.h"
+#include "agent/stages/call.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "verifier/lang/lang.h"

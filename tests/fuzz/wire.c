@@ -5,6 +5,7 @@
  *   clang -fsanitize=fuzzer,address,undefined tests/fuzz/wire.c libassay.a
  */
 #include "base/mem.h"
+#include "base/think_tag.h"
 #include "base/utf8.h"
 #include "llm/wire/decode.h"
 #include "llm/wire/errors.h"
@@ -79,7 +80,7 @@ static void try_stream(const struct wire *wire, const char *bytes, size_t len, s
 	check(whole.text.len == 0 || utf8_valid(whole.text.data, whole.text.len));
 	check(whole.terminal || whole.stop == LLM_STOP_TRUNCATED);
 	/* Reasoning closed by a tag only is the one thing taken back. */
-	check(memmem(seen.data ? seen.data : "", seen.len, "</think>", 8) ||
+	check(think_tag_mentioned(seen.data ? seen.data : "", seen.len, true) ||
 	      same_text(&seen, &whole.text));
 	decode_release(&whole);
 	decode_release(&pieces);

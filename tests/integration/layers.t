@@ -102,6 +102,8 @@ plant agent/cli/foreign.c 'static const char *f(void) { return "or --sandbox doc
 	'foreign.c names the sandbox docker' 'in words, too'
 plant agent/cli/commands/complete.c 'static const char *f(void) { return "native oci ssh: http:"; }' \
 	'complete.c:[0-9]+ lists sandboxes' 'and no text lists them'
+plant agent/cli/places.c 'static const char *f(void) { return "the folder of microvm, or (native: here)"; }' \
+	'places.c:[0-9]+ speaks of one sandbox' 'nor speaks of one'
 plant sandbox/oci/oci.c 'static bool f(const char *s) { return !strcmp(s, "native"); }' \
 	'sandbox/oci/oci.c names the sandbox native' 'nor does one backend name another'
 plant sandbox/sandbox.h '/* as sandbox/remote/wire.h has it */' 'sandbox.h:[0-9]+ names a backend' \
@@ -137,7 +139,24 @@ plant agent/machine.c 'static void f(struct run *r) { free(r->cell.joined); }' \
 	'machine.c:[0-9]+ touches what the stage cell remembers' 'and so does the machine'
 plant agent/call.c 'static void f(struct calls *c) { c->run->called.count = 0; }' \
 	'call.c:[0-9]+ touches what the stage called remembers' 'nor what a run has called'
+plant agent/stages/judge.c 'static void f(struct run *r) { r->language = NULL; }' \
+	'judge.c:[0-9]+ writes language of struct run' 'what several share is written by those it names'
+plant agent/calls.c 'static void f(struct calls *c) { c->run->attempt++; }' \
+	'calls.c:[0-9]+ writes attempt of struct run' 'however it is spelt'
+plant agent/stages/answer.c 'static void f(struct run *r) { free(r->previous); }' \
+	'answer.c:[0-9]+ writes previous of struct run' 'and released by them'
 found 'what stages remember'
+forget
+plant agent/loop.h 'static int runs;' 'agent/loop.h:[0-9]+ outlives the run' 'no run is counted in the process'
+plant llm/reply.c 'static const char *last;' 'llm/reply.c:[0-9]+ outlives the run' 'nor is what it points at constant'
+plant sandbox/fact.c 'struct sandbox_fact facts[8];' 'sandbox/fact.c:[0-9]+ outlives the run' 'known elsewhere or not'
+plant audit/head.c 'static int next(void) { return 0; }
+int head_next(void)
+{
+	static int n = 1;
+	return n++;
+}' 'audit/head.c:[0-9]+ outlives the run' 'nor in a function'
+found 'state of the process'
 forget
 plant sandbox/artifact.c 'static bool is_none(const char *p) { return p == NULL; }' 'artifact.c:[0-9]+: is compared' \
 	'a pointer is asked with !'

@@ -37,6 +37,29 @@ static void test_hunks(void **state)
 	       "@@ -1,4 +1,4 @@\n-1\n+x\n 2\n 3\n 4\n@@ -9,4 +9,4 @@\n 9\n 10\n 11\n-12\n+y\n");
 }
 
+static void parts_at(const char *a, const char *b, size_t at, size_t start, size_t line)
+{
+	struct diff_place p = diff_place(a, strlen(a), b, strlen(b)),
+			  q = diff_place(b, strlen(b), a, strlen(a));
+
+	assert_int_equal(p.at, at);
+	assert_int_equal(p.start, start);
+	assert_int_equal(p.line, line);
+	assert_memory_equal(&p, &q, sizeof(p));
+}
+
+static void test_place(void **state)
+{
+	(void)state;
+	parts_at("", "", 0, 0, 1);
+	parts_at("a", "", 0, 0, 1);
+	parts_at("ab", "ac", 1, 0, 1);
+	parts_at("a\nbc\n", "a\nbd\n", 3, 2, 2);
+	parts_at("a\n", "a", 1, 0, 1);
+	parts_at("a\n", "a\nb", 2, 2, 2);
+	parts_at("a\nb\n", "a\nb\n", 4, 4, 3);
+}
+
 static void test_bounds(void **state)
 {
 	static const char long_line[] = "0123456789\n";
@@ -79,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hunks),
+		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_large),
 	};

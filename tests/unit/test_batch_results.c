@@ -5,7 +5,9 @@
  */
 #include "test_io_faults.h"
 
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/earlier.h"
+#include "agent/cli/batch/report.h"
+#include "agent/cli/batch/results.h"
 #include "base/json.h"
 #include "base/mem.h"
 

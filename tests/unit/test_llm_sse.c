@@ -220,6 +220,59 @@ static void test_think_after_much_blank(void **state)
 	buf_release(&out);
 }
 
+static const char *const kinds[] = { "think", "thinking", "thought", "reasoning" };
+
+/* Whatever the tag is called, and wherever a piece of the stream ends in it. */
+static void test_every_kind(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		cleanup_free char *in = mem_printf("\n<%s>a</%s>\n\nb", kinds[i], kinds[i]);
+		cleanup_free char *about =
+			mem_printf("x <%s>y</%s> `</%s>`", kinds[i], kinds[i], kinds[i]);
+
+		check_think(in, "(a)b");
+		check_think(about, about);
+	}
+}
+
+/* The stream is cut after each byte of the two tags. */
+static void test_cut_in_every_kind(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		cleanup_free char *in = mem_printf("<%s></%s>", kinds[i], kinds[i]);
+		size_t open = strlen(kinds[i]) + 2;
+
+		for (size_t len = 1; len < strlen(in); len++) {
+			cleanup_free char *cut = mem_strndup(in, len);
+			cleanup_buf struct buf thought = BUF_INIT(4096);
+
+			buf_addstr(&thought, "");
+			for (size_t at = len < open ? 0 : open; at < len; at++)
+				buf_addf(&thought, "(%c)", in[at]);
+			check_think_end(cut, true, thought.data);
+		}
+	}
+}
+
+/* A tag of another kind is part of what is thought. */
+static void test_kinds_apart(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+			cleanup_free char *in = mem_printf("<%s></%s>", kinds[i], kinds[k]);
+			cleanup_buf struct buf thought = BUF_INIT(4096);
+
+			buf_addstr(&thought, "");
+			for (const char *c = strchr(in, '>') + 1; i != k && *c; c++)
+				buf_addf(&thought, "(%c)", *c);
+			check_think(in, thought.data);
+		}
+	check_think("<thinking>a</think>b</thinking>c", "(a)(<)(/)(t)(h)(i)(n)(k)(>)(b)c");
+}
+
 static void test_closing_only(void **state)
 {
 	size_t end, start;
@@ -233,6 +286,15 @@ static void test_closing_only(void **state)
 	assert_false(think_closing_only("```\n</think>\n```", 16, &end, &start));
 	assert_true(think_closing_only("```\nx\n```\n</think>", 18, &end, &start));
 	assert_int_equal(start, 18);
+	assert_true(think_closing_only("a</reasoning>b", 14, &end, &start));
+	assert_int_equal(end, 1);
+	assert_int_equal(start, 13);
+	/* The first that nothing of its kind has opened. */
+	assert_true(think_closing_only("<thought>a</thought></think>b", 29, &end, &start));
+	assert_int_equal(end, 20);
+	assert_true(think_closing_only("a</thought>b</think>", 20, &end, &start));
+	assert_int_equal(end, 1);
+	assert_false(think_closing_only("<thought>a</thought>", 20, &end, &start));
 }
 
 int main(void)
@@ -248,6 +310,9 @@ int main(void)
 		cmocka_unit_test(test_think),
 		cmocka_unit_test(test_think_cut),
 		cmocka_unit_test(test_think_after_much_blank),
+		cmocka_unit_test(test_every_kind),
+		cmocka_unit_test(test_cut_in_every_kind),
+		cmocka_unit_test(test_kinds_apart),
 		cmocka_unit_test(test_closing_only),
 	};
 

@@ -7,6 +7,7 @@
 #include "verifier/check/check.h"
 #include "verifier/check/kind.h"
 
+#include "base/diff.h"
 #include "base/mem.h"
 #include "verifier/number.h"
 
@@ -121,27 +122,21 @@ static void hint_counts(struct buf *out, size_t want, size_t is)
 /* Where they part, and what the output has there. */
 static void hint_place(struct buf *out, const struct buf *want, const struct buf *is)
 {
-	size_t shorter = want->len < is->len ? want->len : is->len, at, start = 0, line = 1;
+	struct diff_place p = diff_place(want->data, want->len, is->data, is->len);
 
-	for (at = 0; at < shorter && want->data[at] == is->data[at]; at++)
-		if (want->data[at] == '\n') {
-			start = at + 1;
-			line++;
-		}
-	if (start > is->len)
-		start = is->len;
-	buf_addf(out, " The first difference is at line %zu, column %zu", line, at - start + 1);
-	if (at >= is->len) {
+	buf_addf(out, " The first difference is at line %zu, column %zu", p.line,
+		 p.at - p.start + 1);
+	if (p.at >= is->len) {
 		buf_addstr(out, ", where the output ends");
 	} else {
 		buf_addstr(out, ": the output has ");
-		check_say_bytes(out, is->data + start, line_len(is->data, is->len, start));
+		check_say_bytes(out, is->data + p.start, line_len(is->data, is->len, p.start));
 	}
-	if (at >= want->len)
+	if (p.at >= want->len)
 		buf_addstr(out, ", and nothing more is expected");
 	else
 		buf_addf(out, ", where %s is expected",
-			 shape_of(want->data + start, line_len(want->data, want->len, start)));
+			 shape_of(want->data + p.start, line_len(want->data, want->len, p.start)));
 	buf_addch(out, '.');
 }
 

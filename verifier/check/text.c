@@ -5,6 +5,7 @@
 #include "verifier/check/check.h"
 #include "verifier/check/kind.h"
 
+#include "base/diff.h"
 #include "base/mem.h"
 #include "base/regex.h"
 #include "verifier/number.h"
@@ -36,20 +37,13 @@ static size_t line_end(const char *s, size_t len, size_t from)
 static void say_difference(struct buf *why, const char *want, size_t want_len, const char *is,
 			   size_t is_len)
 {
-	size_t shorter = want_len < is_len ? want_len : is_len;
-
 	if (!memchr(want, '\n', want_len) && !memchr(is, '\n', is_len))
 		return;
-	size_t at, start = 0, line = 1;
-	for (at = 0; at < shorter && want[at] == is[at]; at++)
-		if (want[at] == '\n') {
-			start = at + 1;
-			line++;
-		}
-	buf_addf(why, " They part at line %zu, column %zu: expected ", line, at - start + 1);
-	check_say_bytes(why, want + start, line_end(want, want_len, start) - start);
+	struct diff_place p = diff_place(want, want_len, is, is_len);
+	buf_addf(why, " They part at line %zu, column %zu: expected ", p.line, p.at - p.start + 1);
+	check_say_bytes(why, want + p.start, line_end(want, want_len, p.start) - p.start);
 	buf_addstr(why, ", got ");
-	check_say_bytes(why, is + start, line_end(is, is_len, start) - start);
+	check_say_bytes(why, is + p.start, line_end(is, is_len, p.start) - p.start);
 	buf_addch(why, '.');
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/think_tag.h"
 #include "verifier/reply/cursor.h"
 #include "verifier/reply/html.h"
 #include "verifier/reply/newline.h"
@@ -117,7 +118,7 @@ static void fence_add_line(struct scanner *s)
 		spaces = 4 - s->at.column % 4;
 		s->at.offset++;
 	}
-	if (s->has_think && memmem(s->at.line, s->at.line_len, "<think", 6))
+	if (s->has_think && think_tag_mentioned(s->at.line, s->at.line_len, false))
 		s->think_in_fence = true;
 	content_add(s, s->at.line + s->at.offset, s->at.line + s->at.line_len, spaces);
 }
@@ -427,19 +428,14 @@ static void scan_line(struct scanner *s)
 
 /* --- thinking --- */
 
-/* Where the text goes on after the thinking that starts here. */
-static const char *think_end(struct scanner *s, const char *from)
+/* Where the text goes on after the thinking that starts here, with a tag of that kind. */
+static const char *think_end(struct scanner *s, const char *from, int kind)
 {
-	const char *at = from;
+	size_t n;
+	const char *tag = think_tag_find(from, (size_t)(s->end - from), true, &kind, &n);
 
-	while ((at = memmem(at, (size_t)(s->end - at), "</", 2))) {
-		size_t n = think_tag(at, (size_t)(s->end - at), true);
-		if (n)
-			return at + n;
-		at += 2;
-	}
-	s->list->thinking_open = true;
-	return s->end;
+	s->list->thinking_open = !tag;
+	return tag ? tag + n : s->end;
 }
 
 static void forget_all(struct scanner *s)
@@ -461,13 +457,15 @@ static bool skip_thinking(struct scanner *s)
 
 	while (at < s->at.line_len && cursor_blank_at(&s->at, at))
 		at++;
-	size_t n =
-		s->leaf == LEAF_FENCE ? 0 : think_tag(s->at.line + at, s->at.line_len - at, false);
+	int kind = THINK_ANY;
+	size_t n = s->leaf == LEAF_FENCE ?
+			   0 :
+			   think_tag(s->at.line + at, s->at.line_len - at, false, &kind);
 	const char *resume = NULL;
 	if (n) {
 		leaf_close(s);
 		s->depth = 0;
-		resume = think_end(s, s->at.line + at + n);
+		resume = think_end(s, s->at.line + at + n, kind);
 	} else if (!(s->leaf == LEAF_FENCE && s->think_in_fence)) {
 		resume = think_lone_end(s->at.line, s->at.line_len);
 		if (resume)
@@ -548,9 +546,8 @@ int fence_scan(const char *text, size_t len, unsigned flags, struct fence_list *
 
 	buf_init(&s.content, 4 * len + 16); /* a tab may become three spaces */
 	s.has_cr = memchr(text, '\r', len) != NULL;
-	s.has_think = (flags & FENCE_SKIP_THINKING) &&
-		      (memmem(text, len, "think", 5) || memmem(text, len, "thought>", 8) ||
-		       memmem(text, len, "reasoning>", 10));
+	s.has_think = (flags & FENCE_SKIP_THINKING) && (think_tag_mentioned(text, len, false) ||
+							think_tag_mentioned(text, len, true));
 	int rc = 0;
 	for (s.next = text; s.next < s.end && !rc;) {
 		line_split(&s, s.next);

@@ -1,12 +1,8 @@
-/* The tags models put around their thinking: <think>, <reasoning> and kin. */
+/* Thinking whose opening tag (base/think_tag.h) did not come with the reply. */
 #ifndef VERIFIER_THINK_H
 #define VERIFIER_THINK_H
 
-#include <stdbool.h>
 #include <stddef.h>
-
-/* Length of the tag at s when it is one of them, else 0. */
-size_t think_tag(const char *s, size_t len, bool closing);
 
 /* A closing tag without its opening one counts only as the first or last thing
  * of its line: code that mentions the tag has it inside a string. Returns

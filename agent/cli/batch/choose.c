@@ -2,8 +2,14 @@
  * Which tasks a batch runs: what its options name, less what has a result that stands.
  * It asks no model and reads no file but those that tasks name.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/choose.h"
 
+#include "agent/cli/batch/caps.h"
+#include "agent/cli/batch/earlier.h"
+#include "agent/cli/batch/key.h"
+#include "agent/cli/batch/outcome.h"
+#include "agent/cli/batch/results.h"
+#include "agent/cli/batch/shard.h"
 #include "base/mem.h"
 
 #include <fnmatch.h>

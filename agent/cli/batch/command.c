@@ -5,6 +5,19 @@
 #include "agent/cli/command.h"
 
 #include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/caps.h"
+#include "agent/cli/batch/choose.h"
+#include "agent/cli/batch/dispatch.h"
+#include "agent/cli/batch/earlier.h"
+#include "agent/cli/batch/key.h"
+#include "agent/cli/batch/outcome.h"
+#include "agent/cli/batch/pool.h"
+#include "agent/cli/batch/report.h"
+#include "agent/cli/batch/rescore.h"
+#include "agent/cli/batch/results.h"
+#include "agent/cli/batch/shard.h"
+#include "agent/cli/batch/table.h"
+#include "agent/cli/batch/watch.h"
 #include "agent/cli/provider.h"
 #include "agent/cli/terminal/term.h"
 #include "audit/redact/redact.h"
@@ -27,24 +40,8 @@
 
 #define JOBS_MAX    256
 #define REPEATS_MAX 1000
-#define USD_MAX	    1e9
 
 /* --- options --- */
-
-int batch_number(const struct settings *s, enum option_id id, size_t *ret, struct error *err)
-{
-	const char *text = settings_text(s, id, NULL);
-
-	if (!text)
-		return 0;
-	char *end;
-	long value = strtol(text, &end, 10);
-	if (end == text || *end || value < 1)
-		return error_set(err, ERR_USAGE, "--%s \"%s\": a whole number, 1 or more, expected",
-				 option_table[id].name, text);
-	*ret = (size_t)value;
-	return 0;
-}
 
 /* Known before a model is paid, not after: whether a report will have a place. */
 static int check_place(const struct settings *s, enum option_id id, struct error *err)
@@ -80,49 +77,6 @@ static int check_folders(const struct task_place *place, struct error *err)
 }
 
 /* --- caps of the whole batch --- */
-
-static int bad_value(enum option_id id, const char *text, const char *wanted, struct error *err)
-{
-	return error_set(err, ERR_USAGE, "--%s \"%.100s\": %s expected", option_table[id].name,
-			 text, wanted);
-}
-
-int batch_caps_read(const struct settings *s, struct batch_caps *ret, int64_t *ret_time_ms,
-		    struct error *err)
-{
-	const char *cost = settings_text(s, OPT_TOTAL_COST, NULL);
-	const char *time = settings_text(s, OPT_TOTAL_TIME, NULL);
-
-	*ret = (struct batch_caps){ .tokens = -1, .cost_micro_usd = -1 };
-	*ret_time_ms = 0;
-	size_t tokens = 0;
-	if (batch_number(s, OPT_TOTAL_TOKENS, &tokens, err) < 0)
-		return -1;
-	if (tokens)
-		ret->tokens = (int64_t)tokens;
-	if (time && (settings_parse_ms(time, ret_time_ms) < 0 || !*ret_time_ms))
-		return bad_value(OPT_TOTAL_TIME, time, "a time (10, 90s, 30m, 2h) above zero", err);
-	if (cost) {
-		char *end;
-		double usd = strtod(cost, &end);
-
-		if (end == cost || *end || !(usd >= 0) || usd > USD_MAX)
-			return bad_value(OPT_TOTAL_COST, cost, "an amount in dollars", err);
-		ret->cost_micro_usd = llround(usd * 1e6);
-	}
-	return 0;
-}
-
-int batch_check_price(const struct settings *s, const char *model, const char *flag,
-		      struct error *err)
-{
-	if (price_of(&s->means.prices, model).known)
-		return 0;
-	return error_set(err, ERR_CONFIG,
-			 "--%s needs the price of %s: put \"%s = INPUT,OUTPUT\" (dollars per "
-			 "million tokens) under [prices] in the configuration",
-			 flag, model ? model : "the model", model ? model : "MODEL");
-}
 
 /* A cap on money that nobody can keep is told before anything is paid. */
 static int check_prices(const struct settings *s, const struct batch_caps *caps, struct error *err)

@@ -3,9 +3,14 @@
  * and its task tried once more. What ends a batch early is kept until its workers have
  * ended: whatever they finish is written. The dispatcher does none itself.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/dispatch.h"
 
 #include "agent/cli/app.h"
+#include "agent/cli/batch/pool.h"
+#include "agent/cli/batch/progress.h"
+#include "agent/cli/batch/results.h"
+#include "agent/cli/batch/watch.h"
+#include "agent/cli/batch/worker.h"
 #include "agent/cli/terminal/term.h"
 #include "audit/redact/redact.h"
 #include "base/clock.h"
@@ -153,8 +158,10 @@ static int add_result(struct dispatch *s, const struct json *line, const char *t
 {
 	const struct batch_results *r = s->d->results;
 
-	if (batch_results_add(s->d->results, line, text, err) < 0 ||
-	    batch_watch_result(s->d->watch, line, err) < 0)
+	if (batch_results_add(s->d->results, line, text, err) < 0)
+		return -1;
+	batch_progress_draw(s->d->watch, false);
+	if (batch_watch_result(s->d->watch, line, err) < 0)
 		return -1;
 	/* The table will say it, and the live lines do. */
 	if (!s->d->watch->live || !r->table)
@@ -327,6 +334,7 @@ static int hand_out_to(struct dispatch *s, size_t number, struct error *err)
 	w->busy = true;
 	if (batch_watch_start(s->d->watch, number, units[w->unit], err) < 0)
 		return -1;
+	batch_progress_draw(s->d->watch, false);
 	if (batch_send(w->socket, &units[w->unit], sizeof(*units)) < 0)
 		return worker_died(s, number, err);
 	return 0;

@@ -2,8 +2,9 @@
  * The results that a batch's file holds already: which of them still count. A file that is not
  * ours is left as it is, and no line that stands is rewritten.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/earlier.h"
 
+#include "agent/cli/batch/batch.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"

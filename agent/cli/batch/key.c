@@ -4,7 +4,7 @@
  * not count (budgets, retries, the number of workers): a question is no other because
  * more may be paid for its answer.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/key.h"
 
 #include "agent/cli/provider.h"
 #include "agent/cli/tools_given.h"

@@ -7,9 +7,10 @@
  * way, which will put something back, and is refused when none is. A worker that dies has spent all
  * it took. Where there is such a page no call may be made beside it.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/pool.h"
 
 #include "agent/budget.h"
+#include "agent/cli/batch/caps.h"
 #include "base/clock.h"
 #include "base/shared.h"
 

@@ -2,9 +2,12 @@
  * The live lines of a batch on a terminal: how far it is, and what each worker does. It writes to
  * stderr alone, and nothing where that is no terminal.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/progress.h"
 
 #include "agent/cli/app.h"
+#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/results.h"
+#include "agent/cli/batch/watch.h"
 #include "agent/cli/terminal/term.h"
 #include "base/clock.h"
 #include "base/mem.h"

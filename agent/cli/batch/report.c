@@ -2,8 +2,13 @@
  * What a batch came to: the summary for programs and for people, and the JUnit report.
  * It counts nothing that a result's line does not say.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/report.h"
 
+#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/earlier.h"
+#include "agent/cli/batch/outcome.h"
+#include "agent/cli/batch/results.h"
+#include "agent/cli/batch/tally.h"
 #include "agent/cli/estimate.h"
 #include "agent/cli/junit.h"
 #include "agent/cli/terminal/term.h"

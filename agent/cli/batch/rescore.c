@@ -3,8 +3,10 @@
  * program printed are the record's; checks, tests and the judge are live, by what is
  * expected now. It asks no model for a program, and repairs nothing.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/rescore.h"
 
+#include "agent/cli/batch/earlier.h"
+#include "agent/cli/batch/outcome.h"
 #include "agent/cli/session.h"
 #include "agent/record/recorded.h"
 #include "base/mem.h"

@@ -3,7 +3,7 @@
  * which tasks it has, where it writes, and the manifest that says how far it is. A part
  * goes on where it stopped when it is run again; nothing here knows the other parts.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/shard.h"
 
 #include "base/clock.h"
 #include "base/io.h"

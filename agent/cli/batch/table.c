@@ -2,8 +2,10 @@
  * The results of a batch as a table: on a terminal, and as CSV (RFC 4180). It counts nothing and
  * writes no results of its own: its rows are the lines that were written.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/table.h"
 
+#include "agent/cli/batch/outcome.h"
+#include "agent/cli/batch/results.h"
 #include "agent/cli/terminal/term.h"
 #include "base/io.h"
 #include "base/mem.h"

@@ -2,8 +2,10 @@
  * The results of a batch by task: what several runs of each say (agent/cli/estimate.h has
  * the estimators), and what most of them answer. It writes nothing.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/tally.h"
 
+#include "agent/cli/batch/outcome.h"
+#include "agent/cli/batch/results.h"
 #include "agent/cli/estimate.h"
 #include "base/mem.h"
 

@@ -12,9 +12,11 @@
  *
  * ms counts from the beginning, "repeat" (--repeat) from 1. It may not write a result (results.c).
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/watch.h"
 
 #include "agent/cli/app.h"
+#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/results.h"
 #include "agent/cli/terminal/term.h"
 #include "base/clock.h"
 #include "base/io.h"
@@ -116,7 +118,6 @@ int batch_watch_start(struct batch_watch *w, size_t worker, struct batch_unit un
 		.repeat = unit.repeat,
 		.since_ms = clock_mono_ms(),
 	};
-	batch_progress_draw(w, false);
 	return write_event(w, event_of(w, "start", worker), err);
 }
 
@@ -150,7 +151,6 @@ int batch_watch_result(struct batch_watch *w, const struct json *line, struct er
 					       "status", "level",  "duration_ms" };
 	struct json *object = event(w, "result");
 
-	batch_progress_draw(w, false);
 	if (!object)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++)

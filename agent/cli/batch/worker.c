@@ -2,11 +2,16 @@
  * A worker of a batch: a process that works on one task after the other and sends what
  * came of each. It writes no results and prints nothing.
  */
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/worker.h"
 
+#include "agent/cli/batch/earlier.h"
+#include "agent/cli/batch/key.h"
+#include "agent/cli/batch/outcome.h"
+#include "agent/cli/batch/pool.h"
+#include "agent/cli/batch/rescore.h"
 #include "agent/cli/command.h"
-#include "agent/cli/terminal/console.h"
 #include "agent/cli/session.h"
+#include "agent/cli/terminal/console.h"
 #include "agent/cli/terminal/term.h"
 #include "audit/redact/redact.h"
 #include "base/io.h"

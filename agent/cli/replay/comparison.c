@@ -5,7 +5,8 @@
  */
 #include "agent/cli/replay/comparison.h"
 
-#include "agent/cli/batch/batch.h"
+#include "agent/cli/batch/caps.h"
+#include "agent/cli/batch/pool.h"
 #include "agent/cli/command.h"
 #include "agent/cli/log/log.h"
 #include "agent/cli/replay/children.h"

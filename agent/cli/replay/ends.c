@@ -5,8 +5,8 @@
  */
 #include "agent/cli/replay/replay.h"
 
-#include "agent/cli/batch/batch.h"
 #include "agent/cli/app.h"
+#include "agent/cli/batch/pool.h"
 #include "agent/cli/exit_code.h"
 #include "agent/cli/option_names.h"
 #include "agent/cli/provider.h"

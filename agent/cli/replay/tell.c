@@ -45,27 +45,9 @@ static void tell_line(struct terminal *term, const char *mark, const struct buf 
 	term_note(term, TERM_PLAIN, "\n");
 }
 
-/* Where two texts part. */
-struct place {
-	size_t at, start, line; /* the byte; its line's first byte and number */
-};
-
-static struct place find_place(const struct buf *before, const struct buf *after)
-{
-	struct place p = { .line = 1 };
-
-	for (; p.at < before->len && p.at < after->len && before->data[p.at] == after->data[p.at];
-	     p.at++)
-		if (before->data[p.at] == '\n') {
-			p.start = p.at + 1;
-			p.line++;
-		}
-	return p;
-}
-
 /* Of long lines, what is near the place. */
 static void tell_place(struct terminal *term, const char *field, const struct buf *before,
-		       const struct buf *after, struct place p)
+		       const struct buf *after, struct diff_place p)
 {
 	size_t start = p.at - DIFFERENCE_SHOWN / 4;
 
@@ -89,7 +71,7 @@ static void tell_texts(struct terminal *term, const char *field, const struct bu
 {
 	static const struct diff_bounds bounds = { LINES_SHOWN, DIFFERENCE_SHOWN };
 	cleanup_buf struct buf hunks = BUF_INIT(TEXT_MAX);
-	struct place place = find_place(before, after);
+	struct diff_place place = diff_place(before->data, before->len, after->data, after->len);
 
 	if (place.at - place.start > DIFFERENCE_SHOWN / 2) {
 		tell_place(term, field, before, after, place);

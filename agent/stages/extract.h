@@ -1,0 +1,11 @@
+/* From the reply to the program. */
+#ifndef AGENT_STAGES_EXTRACT_H
+#define AGENT_STAGES_EXTRACT_H
+
+#include "base/error.h"
+
+struct run;
+
+int stage_extract(struct run *r, struct error *err);
+
+#endif
