@@ -31,7 +31,7 @@ static long count_lines(const char *command)
 	FILE *f = popen(command, "r");
 	long n = -1;
 
-	if (f == NULL)
+	if (!f)
 		return -1;
 	if (fscanf(f, "%ld", &n) != 1)
 		n = -1;
@@ -54,7 +54,7 @@ static long count_our_fds(void)
 	DIR *dir = opendir("/proc/self/fd");
 	long n = 0;
 
-	while (dir != NULL && readdir(dir) != NULL)
+	while (dir && readdir(dir))
 		n++;
 	closedir(dir);
 	return n;

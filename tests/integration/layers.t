@@ -145,6 +145,12 @@ plant llm/think.c 'static bool is_a(const char *p) { return strcmp(p, "a") == 0;
 	'and so is a comparison'
 plant llm/error.c 'static bool is_b(const char *p) { return strcmp(p, f(g(p))) != 0; }' 'error.c:[0-9]+: is compared' \
 	'that of two texts that differ, too'
+plant tests/unit/test_sigv4.c 'static bool is_c(const char *p) { return p != NULL && *p; }' 'sigv4.c:[0-9]+: is compared' \
+	'in a test, too'
+plant tests/fuzz/wire.c 'static void f(const char *p) { if (g(p) != NULL) h(); }' 'wire.c:[0-9]+: is compared' \
+	'and in a fuzzer'
+plant tests/escape/cases/probe.h 'static bool is_d(const char *p) { return memcmp(p, "a", 1) == 0; }' \
+	'probe.h:[0-9]+: is compared' 'and in a guest'
 found 'another dialect'
 forget
 plant base/io.c 'static int f(struct error *err) { return error_set(err, ERR_FAILED, "x: %s", strerror(errno)); }' \

@@ -31,7 +31,7 @@ static void on_text(void *self, const char *bytes, size_t len)
 {
 	(void)self;
 	pieces++;
-	if (answer != NULL)
+	if (answer)
 		assert_true(mkdir(answer, 0700) == 0 || errno == EEXIST);
 	strncat(seen, bytes, len < 100 ? len : 100);
 }

@@ -51,19 +51,19 @@ static pid_t find_child(pid_t keeper, long number)
 	pid_t found = 0;
 
 	assert_non_null(dir);
-	while (found == 0 && (entry = readdir(dir)) != NULL) {
+	while (found == 0 && (entry = readdir(dir))) {
 		long parent = 0, outer = 0, inner = 0;
 		bool named = false;
 		FILE *f;
 
 		snprintf(path, sizeof(path), "/proc/%.20s/status", entry->d_name);
 		f = fopen(path, "r");
-		while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-			named |= strcmp(line, "Name:\tassay-launcher\n") == 0;
+		while (f && fgets(line, sizeof(line), f)) {
+			named |= !strcmp(line, "Name:\tassay-launcher\n");
 			sscanf(line, "PPid: %ld", &parent);
 			sscanf(line, "NSpid: %ld %ld", &outer, &inner);
 		}
-		if (f != NULL)
+		if (f)
 			fclose(f);
 		if (parent == keeper && inner == number && (named || number == 1))
 			found = (pid_t)outer;

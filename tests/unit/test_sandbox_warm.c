@@ -184,13 +184,13 @@ static bool is_ours(pid_t pid, pid_t keeper)
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
 	f = fopen(path, "r");
-	if (f == NULL)
+	if (!f)
 		return false;
-	if (fgets(text, sizeof(text), f) == NULL)
+	if (!fgets(text, sizeof(text), f))
 		text[0] = '\0';
 	fclose(f);
 	at = strrchr(text, ')');
-	parent = at == NULL ? 0 : strtol(at + 4, NULL, 10);
+	parent = at ? strtol(at + 4, NULL, 10) : 0;
 	return parent == keeper || (parent > 1 && is_ours((pid_t)parent, keeper));
 }
 
@@ -202,16 +202,16 @@ static pid_t find_waiting(pid_t keeper)
 		struct dirent *entry;
 		pid_t found = 0;
 
-		while ((entry = readdir(proc)) != NULL) {
+		while ((entry = readdir(proc))) {
 			pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 			char path[64], name[64] = "";
 			FILE *f;
 
 			snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
 			f = pid > 1 ? fopen(path, "r") : NULL;
-			if (f == NULL)
+			if (!f)
 				continue;
-			if (fgets(name, sizeof(name), f) && strncmp(name, "python", 6) == 0 &&
+			if (fgets(name, sizeof(name), f) && !strncmp(name, "python", 6) &&
 			    is_ours(pid, keeper))
 				found = pid;
 			fclose(f);
@@ -233,12 +233,12 @@ static bool is_launcher(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
 	f = fopen(path, "r");
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
-		if (strncmp(line, "NSpid:", 6) == 0) {
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "NSpid:", 6)) {
 			outer = strtol(line + 6, NULL, 10);
 			inner = strtol(strrchr(line, '\t'), NULL, 10);
 		}
-	if (f != NULL)
+	if (f)
 		fclose(f);
 	return outer > 0 && inner != 1;
 }
@@ -248,16 +248,16 @@ static void kill_launcher(pid_t keeper)
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
 
-	while ((entry = readdir(proc)) != NULL) {
+	while ((entry = readdir(proc))) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 		char path[64], name[64] = "";
 		FILE *f;
 
 		snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
 		f = pid > 1 ? fopen(path, "r") : NULL;
-		if (f == NULL)
+		if (!f)
 			continue;
-		if (fgets(name, sizeof(name), f) != NULL && strcmp(name, "assay-launcher\n") == 0 &&
+		if (fgets(name, sizeof(name), f) && !strcmp(name, "assay-launcher\n") &&
 		    is_ours(pid, keeper) && is_launcher(pid))
 			kill(pid, SIGKILL);
 		fclose(f);
