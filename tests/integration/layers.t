@@ -153,6 +153,16 @@ plant tests/escape/cases/probe.h 'static bool is_d(const char *p) { return memcm
 	'probe.h:[0-9]+: is compared' 'and in a guest'
 found 'another dialect'
 forget
+plant tests/unit/test_sigv4.c "static void f(void)$newline{$newline${tab}usleep(1000);$newline}" 'sigv4.c:[0-9]+ sleeps' \
+	'a test that sleeps, and waits for nothing'
+plant tests/integration/full/tap.py "if count:$newline    time.sleep(1)" 'tap.py:[0-9]+ sleeps' 'nor may one in Python'
+plant tests/integration/batch.t 'sleep 0.1' 'batch.t:[0-9]+ sleeps' 'nor a script'
+found 'fixed sleeps'
+cp tests/unit/test_sigv4.c ../sleeps.before
+printf 'static void f(void)\n{\n\twhile (g())\n\t\tusleep(1000);\n\tusleep(9000); /* somebody looks */\n}\n' >>tests/unit/test_sigv4.c
+unlike "$("$top/tests/layers" . 2>&1)" 'sigv4.c' 'but in a loop, or with the reason'
+mv ../sleeps.before tests/unit/test_sigv4.c
+forget
 plant base/io.c 'static int f(struct error *err) { return error_set(err, ERR_FAILED, "x: %s", strerror(errno)); }' \
 	'base/io.c:[0-9]+ has the text of an errno alone' 'an error keeps its errno'
 plant agent/plan.c 'static bool f(struct error *err) { return strstr(err->message, "No such file"); }' \

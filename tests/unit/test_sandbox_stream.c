@@ -261,12 +261,18 @@ static void test_a_pair_over_two_streams(void **state)
 	sandbox_result_release(&r[1]);
 }
 
-/* Its other half reads nothing: what is written waits, and neither holds up the limits. */
+/* Its other half reads nothing: what is written waits, and neither holds up the limits. That half
+ * ends when there is more for it than half of what its pipe holds. */
 static void test_a_half_that_does_not_read(void **state)
 {
 	cleanup_sandbox struct sandbox *s = open_as("honest");
-	struct sandbox_job jobs[2] = { job_of("bash", "echo told; exec yes >&4"),
-				       job_of("bash", "sleep 0.3; echo judged") };
+	struct sandbox_job jobs[2] = {
+		job_of("bash", "echo told; exec yes >&4"),
+		job_of("python", "import fcntl, termios\n"
+				 "def waits(): return fcntl.ioctl(3, termios.FIONREAD, bytes(4))\n"
+				 "while int.from_bytes(waits(), 'little') < 32768: pass\n"
+				 "print('judged')\n"),
+	};
 	struct sandbox_result r[2];
 	struct error err = ERROR_INIT;
 
