@@ -12,6 +12,7 @@
 #include "verifier/lang/lang.h"
 #include "verifier/lang/lexer.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,17 +97,19 @@ static void views_release(struct views *v)
 
 /* What is looked for in a language: patterns by where that is, and what none can follow. */
 struct hunt {
-	bool (*hands_on)(const char *code, size_t len, size_t *ret_start, size_t *ret_end);
+	const struct lang_forges *forges;
 	struct regex **re[VIEWS];
 	size_t count[VIEWS];
+	struct hunt *next;
 };
 
-static void hunt_init(struct hunt *h, const struct lang_forges *forges)
+static struct hunt *make_hunt(const struct lang_forges *forges)
 {
 	const char *const *const lists[VIEWS] = { forges->code, forges->text, forges->flat };
+	struct hunt *h = mem_alloc(sizeof(*h));
 	struct error ignored = ERROR_INIT;
 
-	h->hands_on = forges->hands_on;
+	*h = (struct hunt){ .forges = forges };
 	for (size_t i = 0; i < VIEWS; i++) {
 		size_t n = 0;
 
@@ -117,17 +120,28 @@ static void hunt_init(struct hunt *h, const struct lang_forges *forges)
 			h->re[i][h->count[i]] =
 				regex_compile(lists[i][h->count[i]], REGEX_MULTILINE, &ignored);
 	}
+	return h;
 }
 
-static void hunt_release(struct hunt *h)
+/* Made once of each language and kept, for it never changes and takes as long to make as an
+ * interpreter to start. Any thread may search in it. */
+static const struct hunt *hunt_of(const struct lang_forges *forges)
 {
-	for (size_t i = 0; i < VIEWS; i++) {
-		while (h->count[i])
-			regex_free(h->re[i][--h->count[i]]);
-		free(h->re[i]);
+	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+	static struct hunt *made;
+
+	pthread_mutex_lock(&making);
+	struct hunt *h = made;
+	while (h && h->forges != forges)
+		h = h->next;
+	if (!h) {
+		h = make_hunt(forges);
+		h->next = made;
+		made = h;
 	}
+	pthread_mutex_unlock(&making);
+	return h;
 }
-#define cleanup_hunt __attribute__((cleanup(hunt_release)))
 
 /* Whether re is in a form of them, all of the same length. One that cannot be searched could be
  * anything, but for all cells together (is_long): each was searched already. */
@@ -154,9 +168,9 @@ static bool is_forged(const struct hunt *h, const struct views *v, bool is_long,
 		for (size_t j = 0; j < h->count[i]; j++)
 			if (is_in(h->re[i][j], v, i, is_long, ret))
 				return true;
-	for (size_t i = 0; h->hands_on && i < (v->is_sure ? 1 : VIEWS); i++)
-		if (h->hands_on(v->is_sure ? v->form[IN_CODE] : v->any[i], v->len, &ret->start,
-				&ret->end))
+	for (size_t i = 0; h->forges->hands_on && i < (v->is_sure ? 1 : VIEWS); i++)
+		if (h->forges->hands_on(v->is_sure ? v->form[IN_CODE] : v->any[i], v->len,
+					&ret->start, &ret->end))
 			return true;
 	return false;
 }
@@ -223,17 +237,16 @@ static char *not_text(const struct cell *list, size_t count)
 char *cells_forge(const struct language *language, const struct cell *list, size_t count)
 {
 	const struct lang *lang = lang_find(language->name);
-	cleanup_hunt struct hunt h = { .count = { 0 } };
 
 	if (!count)
 		return NULL;
 	if (!lang || !lang->harness.forges.code)
 		return mem_printf("nothing is known of what a %s program leaves", language->name);
-	hunt_init(&h, &lang->harness.forges);
+	const struct hunt *h = hunt_of(&lang->harness.forges);
 	char *why = not_text(list, count);
 	for (size_t i = 0; i < count && !why; i++)
-		why = forge_of(lang, &h, &list[i], i + 1);
+		why = forge_of(lang, h, &list[i], i + 1);
 	if (!why && count > 1)
-		why = forge_together(lang, &h, list, count);
+		why = forge_together(lang, h, list, count);
 	return why;
 }

@@ -91,7 +91,7 @@ static void measure_forks(double wall, double cpu)
 	struct error err = ERROR_INIT;
 
 	if (run_cell(fork_text, &forks, &err) < 0 ||
-	    strcmp(sandbox_fact(&forks.isolation, "state"), "forked") != 0 || !forks.out.len) {
+	    strcmp(sandbox_fact(&forks.isolation, "state"), "forked") || !forks.out.len) {
 		printf("\n  a fork: not measured: %s state %s, %s\n", err.message,
 		       sandbox_fact(&forks.isolation, "state"),
 		       sandbox_outcome_name(forks.outcome));
@@ -119,7 +119,7 @@ static void measure_state(const char *what, const char *state, int copies)
 		double start = bench_now_ms();
 
 		if (run_cell("print(len(x))", &r, &err) < 0 ||
-		    strcmp(sandbox_fact(&r.isolation, "state"), "forked") != 0)
+		    strcmp(sandbox_fact(&r.isolation, "state"), "forked"))
 			break;
 		wall[done] = bench_now_ms() - start;
 		cpu[done++] = r.metrics.user_ms + r.metrics.system_ms;

@@ -57,10 +57,10 @@ static long resident_kib(pid_t pid)
 	char line[256];
 	long kib = -1;
 
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "VmRSS: %ld", &kib) == 1)
 			break;
-	if (f != NULL)
+	if (f)
 		fclose(f);
 	return kib;
 }

@@ -54,7 +54,7 @@ static bool read_data(const char *name, struct buf *out)
 static const struct wire *wire_named(const char *name)
 {
 	for (int i = LLM_WIRE_OPENAI_CHAT; name && i <= LLM_WIRE_OLLAMA; i++)
-		if (strcmp(wire_find((enum llm_wire)i)->name, name) == 0)
+		if (!strcmp(wire_find((enum llm_wire)i)->name, name))
 			return wire_find((enum llm_wire)i);
 	return NULL;
 }

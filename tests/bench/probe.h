@@ -38,12 +38,12 @@ static inline void probe_serve(void (*answer)(char *const *words, size_t count))
 {
 	static char line[PROBE_LINE];
 
-	while (fgets(line, sizeof(line), stdin) != NULL) {
+	while (fgets(line, sizeof(line), stdin)) {
 		char *words[PROBE_WORDS] = { NULL }, *rest = line;
 		size_t count = 0;
 
 		line[strcspn(line, "\n")] = '\0';
-		while (rest != NULL && count < PROBE_WORDS - 1)
+		while (rest && count < PROBE_WORDS - 1)
 			words[count++] = strsep(&rest, "\t");
 		answer(words, count);
 		fflush(stdout);

@@ -55,7 +55,7 @@ static void time_process(int flags)
 	const double began = probe_now_ms();
 	const char *why = make_process(flags);
 
-	if (why == NULL)
+	if (!why)
 		probe_ok(probe_now_ms() - began);
 	else
 		probe_no(why);
@@ -66,7 +66,7 @@ static void time_large(void)
 {
 	char *held = malloc(LARGE_BYTES);
 
-	if (held == NULL) {
+	if (!held) {
 		probe_no("no memory");
 		return;
 	}
@@ -161,7 +161,7 @@ static void time_sync(void)
 	const double began = probe_now_ms();
 	const char *why = write_once("floor-sync");
 
-	if (why == NULL)
+	if (!why)
 		probe_ok(probe_now_ms() - began);
 	else
 		probe_no(why);
@@ -175,9 +175,8 @@ static void work(long tasks, const char *name)
 	bool well = unshare(NAMESPACES & ~fresh) == 0;
 
 	for (long n = 0; n < tasks && well; n++)
-		well = make_process(fresh) == NULL && make_process(fresh) == NULL &&
-		       make_process(0) == NULL && write_once(name) == NULL &&
-		       write_once(name) == NULL;
+		well = !make_process(fresh) && !make_process(fresh) && !make_process(0) &&
+		       !write_once(name) && !write_once(name);
 	_exit(!well);
 }
 
@@ -211,20 +210,20 @@ static void time_tasks(long tasks)
 
 static void answer(char *const *words, size_t count)
 {
-	if (count == 1 && strcmp(words[0], "fork") == 0)
+	if (count == 1 && !strcmp(words[0], "fork"))
 		time_process(0);
-	else if (count == 1 && strcmp(words[0], "namespaces") == 0)
+	else if (count == 1 && !strcmp(words[0], "namespaces"))
 		time_process(NAMESPACES);
-	else if (count == 1 && strcmp(words[0], "large") == 0)
+	else if (count == 1 && !strcmp(words[0], "large"))
 		time_large();
-	else if (count == 2 && strcmp(words[0], "attach") == 0)
+	else if (count == 2 && !strcmp(words[0], "attach"))
 		time_attach(words[1]);
-	else if (count == 1 && strcmp(words[0], "sync") == 0)
+	else if (count == 1 && !strcmp(words[0], "sync"))
 		time_sync();
-	else if (count == 2 && strcmp(words[0], "tasks") == 0)
+	else if (count == 2 && !strcmp(words[0], "tasks"))
 		time_tasks(strtol(words[1], NULL, 10));
-	else if (count >= 3 && (strcmp(words[0], "first") == 0 || strcmp(words[0], "end") == 0))
-		time_waited(strcmp(words[0], "first") == 0, words[1], words + 2);
+	else if (count >= 3 && (!strcmp(words[0], "first") || !strcmp(words[0], "end")))
+		time_waited(!strcmp(words[0], "first"), words[1], words + 2);
 	else
 		probe_no("fork, large, namespaces, attach, sync, tasks, first or end");
 }

@@ -124,7 +124,7 @@ static void time_verify(void)
 	}
 	const double began = probe_now_ms();
 	const int rc = audit_verify(audit, newest, &bad, &err);
-	if (rc < 0 || bad != NULL)
+	if (rc < 0 || bad)
 		probe_no(rc < 0 ? err.message : bad);
 	else
 		probe_ok(probe_now_ms() - began);
@@ -132,11 +132,11 @@ static void time_verify(void)
 
 static void answer(char *const *words, size_t count)
 {
-	if (count == 1 && strcmp(words[0], "append") == 0)
+	if (count == 1 && !strcmp(words[0], "append"))
 		time_append();
-	else if (count == 1 && strcmp(words[0], "floor") == 0)
+	else if (count == 1 && !strcmp(words[0], "floor"))
 		time_floor();
-	else if (count == 1 && strcmp(words[0], "verify") == 0)
+	else if (count == 1 && !strcmp(words[0], "verify"))
 		time_verify();
 	else
 		probe_no("no such question");

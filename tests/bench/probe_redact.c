@@ -124,7 +124,7 @@ static void measure(const struct buf *text)
 static void answer(char *const *words, size_t count)
 {
 	for (size_t i = 0; count == 1 && i < ARRAY_SIZE(names); i++)
-		if (strcmp(names[i], words[0]) == 0) {
+		if (!strcmp(names[i], words[0])) {
 			measure(&texts[i]);
 			return;
 		}

@@ -39,7 +39,7 @@ static void let_go(struct sandbox *in)
 
 static bool has_waited(const struct sandbox_result *result)
 {
-	return strcmp(sandbox_fact(&result->isolation, "start"), "cold") != 0;
+	return strcmp(sandbox_fact(&result->isolation, "start"), "cold");
 }
 
 static int open_waiting(struct sandbox **ret, struct error *err)
@@ -83,11 +83,11 @@ static pid_t parent_of(pid_t pid)
 	FILE *f = fopen(path, "r");
 	char text[512] = "", *end;
 
-	if (f == NULL)
+	if (!f)
 		return 0;
-	end = fgets(text, sizeof(text), f) == NULL ? NULL : strrchr(text, ')');
+	end = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
 	fclose(f);
-	return end == NULL || strlen(end) < 4 ? 0 : (pid_t)strtol(end + 4, NULL, 10);
+	return !end || strlen(end) < 4 ? 0 : (pid_t)strtol(end + 4, NULL, 10);
 }
 
 static double cpu_ms_of(pid_t pid)
@@ -96,9 +96,9 @@ static double cpu_ms_of(pid_t pid)
 	FILE *f = fopen(path, "r");
 	double ns = 0;
 
-	if (f != NULL && fscanf(f, "%lf", &ns) != 1)
+	if (f && fscanf(f, "%lf", &ns) != 1)
 		ns = 0;
-	if (f != NULL)
+	if (f)
 		fclose(f);
 	return ns / 1e6;
 }
@@ -122,13 +122,13 @@ static size_t look_below(pid_t keeper, struct used ret[PROCESSES_MAX])
 	struct dirent *entry;
 	size_t count = 0;
 
-	while (proc != NULL && (entry = readdir(proc)) != NULL && count < PROCESSES_MAX) {
+	while (proc && (entry = readdir(proc)) && count < PROCESSES_MAX) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (pid > 1 && is_below(pid, keeper))
 			ret[count++] = (struct used){ pid, cpu_ms_of(pid) };
 	}
-	if (proc != NULL)
+	if (proc)
 		closedir(proc);
 	return count;
 }
@@ -181,7 +181,7 @@ static void run_code(struct sandbox *in, const char *name, const char *code, boo
 				   .code_len = strlen(code) };
 	struct error err = ERROR_INIT;
 
-	if (job.language == NULL) {
+	if (!job.language) {
 		probe_no("no such language");
 		return;
 	}
@@ -206,7 +206,7 @@ static void prime(struct sandbox *with, const char *name, const char *code)
 				   .code_len = strlen(code) };
 	struct error err = ERROR_INIT;
 
-	if (job.language == NULL)
+	if (!job.language)
 		return;
 	sandbox_limits_default(&job.limits);
 	for (int n = 0; n < 2; n++) {
@@ -228,7 +228,7 @@ static void run_refill(struct sandbox *with, const char *name, const char *code)
 	size_t count;
 	double used_ms;
 
-	if (job.language == NULL) {
+	if (!job.language) {
 		probe_no("no such language");
 		return;
 	}
@@ -251,10 +251,10 @@ static double private_kib(pid_t pid)
 	double own = 0, part;
 	char line[256];
 
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "Private_%*[a-zA-Z]: %lf kB", &part) == 1)
 			own += part;
-	if (f != NULL)
+	if (f)
 		fclose(f);
 	return own;
 }
@@ -282,7 +282,7 @@ static void run_memory(struct sandbox *with, const char *name, const char *code)
 				   .code_len = strlen(code) };
 	double mib;
 
-	if (job.language == NULL) {
+	if (!job.language) {
 		probe_no("no such language");
 		return;
 	}
@@ -300,21 +300,21 @@ static void run_waiting(const char *how, const char *name, const char *code)
 	static struct sandbox *with;
 	struct error err = ERROR_INIT;
 
-	if (with == NULL && open_waiting(&with, &err) < 0) {
+	if (!with && open_waiting(&with, &err) < 0) {
 		probe_no(err.message);
 		return;
 	}
-	if (primed == NULL || strcmp(primed, code) != 0) {
+	if (!primed || strcmp(primed, code)) {
 		prime(with, name, code);
 		free(primed);
 		primed = mem_strdup(code);
 	}
-	if (strcmp(how, "memory") == 0)
+	if (!strcmp(how, "memory"))
 		run_memory(with, name, code);
-	else if (strcmp(how, "refill") == 0)
+	else if (!strcmp(how, "refill"))
 		run_refill(with, name, code);
 	else
-		run_code(with, name, code, true, strcmp(how, "first") == 0);
+		run_code(with, name, code, true, !strcmp(how, "first"));
 }
 
 #if __has_include("sandbox/backend.h")
@@ -341,7 +341,7 @@ static void run_in(const char *name, const char *language, const char *code)
 		struct sandbox *sandbox;
 	} places[PLACES_MAX];
 	/* Others have modules of their own, and refuse these. */
-	const bool asks_modules = strcmp(name, "pyodide") == 0;
+	const bool asks_modules = !strcmp(name, "pyodide");
 	const struct sandbox_options options = {
 		.name = name,
 		.weaker = true,
@@ -350,20 +350,20 @@ static void run_in(const char *name, const char *language, const char *code)
 	struct error err = ERROR_INIT;
 	size_t i = 0;
 
-	while (i < PLACES_MAX && places[i].name != NULL && strcmp(places[i].name, name) != 0)
+	while (i < PLACES_MAX && places[i].name && strcmp(places[i].name, name))
 		i++;
 	if (i == PLACES_MAX) {
 		probe_no("too many sandboxes");
 		return;
 	}
-	if (places[i].name == NULL) {
+	if (!places[i].name) {
 		if (sandbox_open(&places[i].sandbox, &options, &err) < 0) {
 			probe_no(err.message);
 			return;
 		}
 		places[i].name = mem_strdup(name);
 	}
-	if (code != NULL)
+	if (code)
 		run_code(places[i].sandbox, language, code, false, false);
 	else
 		tell_kept(places[i].sandbox);
@@ -385,7 +385,7 @@ static void run_program(char *const *argv)
 	struct sandbox_job job = { .language = &language, .code = "", .code_len = 0 };
 	struct error err = ERROR_INIT;
 
-	for (size_t i = 1; argv[i] != NULL; i++)
+	for (size_t i = 1; argv[i]; i++)
 		flags[i - 1] = argv[i];
 	sandbox_limits_default(&job.limits);
 	const double began = probe_now_ms();
@@ -395,17 +395,16 @@ static void run_program(char *const *argv)
 
 static void answer(char *const *words, size_t count)
 {
-	if (count == 3 && strcmp(words[0], "code") == 0)
+	if (count == 3 && !strcmp(words[0], "code"))
 		run_code(sandbox, words[1], words[2], false, false);
-	else if (count == 3 &&
-		 (strcmp(words[0], "waiting") == 0 || strcmp(words[0], "first") == 0 ||
-		  strcmp(words[0], "refill") == 0 || strcmp(words[0], "memory") == 0))
+	else if (count == 3 && (!strcmp(words[0], "waiting") || !strcmp(words[0], "first") ||
+				!strcmp(words[0], "refill") || !strcmp(words[0], "memory")))
 		run_waiting(words[0], words[1], words[2]);
-	else if (count == 4 && strcmp(words[0], "in") == 0)
+	else if (count == 4 && !strcmp(words[0], "in"))
 		run_in(words[1], words[2], words[3]);
-	else if (count == 2 && strcmp(words[0], "kept") == 0)
+	else if (count == 2 && !strcmp(words[0], "kept"))
 		run_in(words[1], NULL, NULL);
-	else if (count >= 2 && strcmp(words[0], "program") == 0)
+	else if (count >= 2 && !strcmp(words[0], "program"))
 		run_program(words + 1);
 	else
 		probe_no("no such question");

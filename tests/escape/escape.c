@@ -45,14 +45,14 @@ static const char *has_forbidden(const struct expectation *e, const struct sandb
 		bool found = false;
 
 		for (size_t i = 0; i < r->forbidden_count; i++)
-			found |= strcmp(r->forbidden[i].syscall, name) == 0;
+			found |= !strcmp(r->forbidden[i].syscall, name);
 		if (!found) {
 			snprintf(missing, sizeof(missing), "%s was not named", name);
 			return missing;
 		}
 	}
 	if (*e->forbidden_arch &&
-	    (r->forbidden_count == 0 || strcmp(r->forbidden[0].arch, e->forbidden_arch) != 0))
+	    (r->forbidden_count == 0 || strcmp(r->forbidden[0].arch, e->forbidden_arch)))
 		return "another architecture was named";
 	return NULL;
 }
@@ -70,8 +70,7 @@ static void apply_fallbacks(struct expectation *e, const struct sandbox_isolatio
 	};
 
 	for (size_t n = 0; n < ARRAY_SIZE(rows); n++)
-		if (strcmp(sandbox_fact(i, rows[n].fact), "rlimit") == 0 &&
-		    *rows[n].then->outcome) {
+		if (!strcmp(sandbox_fact(i, rows[n].fact), "rlimit") && *rows[n].then->outcome) {
 			snprintf(e->outcome, sizeof(e->outcome), "%s", rows[n].then->outcome);
 			e->exit_code = rows[n].then->exit_code;
 		}
@@ -80,7 +79,7 @@ static void apply_fallbacks(struct expectation *e, const struct sandbox_isolatio
 /* Its kernel has no mount namespaces, and tells of no call that was refused. */
 static bool is_gvisor(const struct sandbox_isolation *i)
 {
-	return strcmp(sandbox_fact(i, "forbidden_calls"), "refused, not told") == 0;
+	return !strcmp(sandbox_fact(i, "forbidden_calls"), "refused, not told");
 }
 
 /* "OUTCOME or OUTCOME CODE; WHY": of these ends one, and what it printed. */
@@ -116,15 +115,15 @@ static const char *has_honest_isolation(const struct sandbox_isolation *i)
 	bool any = false;
 
 	for (size_t n = 0; n < ARRAY_SIZE(limits); n++)
-		any |= strcmp(sandbox_fact(i, limits[n]), "cgroup") == 0;
+		any |= !strcmp(sandbox_fact(i, limits[n]), "cgroup");
 	for (size_t n = 0; n < ARRAY_SIZE(layers); n++)
-		if (strcmp(sandbox_fact(i, layers[n]), "yes") != 0 &&
-		    !(is_gvisor(i) && strcmp(sandbox_fact(i, layers[n]), "no") == 0 &&
-		      (strcmp(layers[n], "userns") == 0 || strcmp(layers[n], "mountns") == 0)))
+		if (strcmp(sandbox_fact(i, layers[n]), "yes") &&
+		    !(is_gvisor(i) && !strcmp(sandbox_fact(i, layers[n]), "no") &&
+		      (!strcmp(layers[n], "userns") || !strcmp(layers[n], "mountns"))))
 			return "a layer is missing";
 	if (strlen(sandbox_fact(i, "seccomp")) != 64)
 		return "a layer is missing";
-	return any == (strcmp(sandbox_fact(i, "cgroup"), "none") == 0) ?
+	return any == !strcmp(sandbox_fact(i, "cgroup"), "none") ?
 		       "the isolation contradicts itself" :
 		       NULL;
 }
@@ -145,7 +144,7 @@ static const char *has_artifacts(const struct expectation *e, const struct sandb
 		for (size_t i = 0; i < r->artifact_count; i++) {
 			const struct sandbox_artifact *a = &r->artifacts[i];
 
-			if (strncmp(a->path, e->artifacts[n], len) != 0 || a->path[len] != '\0')
+			if (strncmp(a->path, e->artifacts[n], len) || a->path[len] != '\0')
 				continue;
 			found |= a->kept ? !strcmp(want, "kept") : !!strstr(a->why_not, want);
 		}
@@ -157,11 +156,11 @@ static const char *has_artifacts(const struct expectation *e, const struct sandb
 
 static const char *has_streams(const struct expectation *e, const struct sandbox_result *r)
 {
-	const struct sandbox_stream *s = strcmp(e->truncated, "stderr") == 0 ? &r->err : &r->out;
-	int64_t limit = strcmp(e->truncated, "stderr") == 0 ? e->limits.stderr_bytes :
-							      e->limits.stdout_bytes;
+	const struct sandbox_stream *s = !strcmp(e->truncated, "stderr") ? &r->err : &r->out;
+	int64_t limit =
+		!strcmp(e->truncated, "stderr") ? e->limits.stderr_bytes : e->limits.stdout_bytes;
 
-	if (e->has_out && strcmp(r->out.bytes, e->out.data) != 0)
+	if (e->has_out && strcmp(r->out.bytes, e->out.data))
 		return "another output";
 	if (*e->truncated && (!s->truncated || s->len != (size_t)limit || s->total <= s->len))
 		return "not cut, or not told so";
@@ -205,16 +204,16 @@ static const char *judge(struct expectation *e, const struct sandbox_result *r)
 		e->slower_ms = e->overshoot_ms = e->cpu_below_ms = e->peak_below_mib = 0;
 		return ends_as_in_gvisor(e, r);
 	}
-	if (strcmp(sandbox_outcome_name(r->outcome), e->outcome) != 0)
+	if (strcmp(sandbox_outcome_name(r->outcome), e->outcome))
 		return r->outcome == SANDBOX_TIMEOUT_WALL ? unfinished : "another outcome";
 	if (r->outcome == SANDBOX_EXIT && r->exit_code != e->exit_code)
 		return "another exit code";
 	if (e->signal != 0 && r->signal != e->signal)
 		return "another signal";
 	why = has_streams(e, r);
-	if (why == NULL)
+	if (!why)
 		why = has_artifacts(e, r);
-	return why == NULL && !is_gvisor(&r->isolation) ? has_forbidden(e, r) : why;
+	return !why && !is_gvisor(&r->isolation) ? has_forbidden(e, r) : why;
 }
 
 static void explain(const char *why, const struct sandbox_result *r, int64_t ms)
@@ -301,13 +300,13 @@ static int attempt_prepare(struct attempt *a, const char *path, struct error *er
 	if (io_read_file(path, &a->code, err) < 0)
 		return -1;
 	read_header(a->code.data, &a->e);
-	if (strstr(a->code.data, REFUSAL) == NULL && strstr(a->code.data, PROBE) == NULL)
+	if (!strstr(a->code.data, REFUSAL) && !strstr(a->code.data, PROBE))
 		return error_set(err, ERR_USAGE, "has no guard");
 	a->job = (struct sandbox_job){ .language = language_of(path),
 				       .code = a->code.data,
 				       .code_len = a->code.len,
 				       .limits = a->e.limits };
-	if (strcmp(path + len - 2, ".c") == 0) {
+	if (!strcmp(path + len - 2, ".c")) {
 		if (compile(path, &a->probe, err) < 0)
 			return -1;
 		a->binary = (struct sandbox_file){ .path = "probe",
@@ -335,10 +334,10 @@ static bool was_forked;
 
 static void note_start(const struct attempt *a, const struct sandbox_result *r)
 {
-	if (strcmp(a->job.language->name, "python") != 0)
+	if (strcmp(a->job.language->name, "python"))
 		return;
 	pythons++;
-	was_forked = strcmp(sandbox_fact(&r->isolation, "start"), "forked") == 0;
+	was_forked = !strcmp(sandbox_fact(&r->isolation, "start"), "forked");
 	forked += was_forked;
 }
 
@@ -361,7 +360,7 @@ static const char *attempt_once(struct sandbox *sandbox, struct attempt *a)
 	why = judge(&a->e, &r);
 	/* Until a fork of a large template is there takes longer than the others wait for theirs.
 	 */
-	if (why == NULL && native_of(sandbox)->modules == NULL)
+	if (!why && !native_of(sandbox)->modules)
 		why = has_costs(&a->e, &r, ms, our_memory_kb() - kb);
 	if (why)
 		explain(why, &r, ms);
@@ -387,7 +386,7 @@ static bool run_case(struct sandbox *sandbox, const char *folder, const char *na
 		return false;
 	}
 	uname(&host);
-	if (*a.e.arch && strcmp(a.e.arch, host.machine) != 0) {
+	if (*a.e.arch && strcmp(a.e.arch, host.machine)) {
 		printf("ok %d - %s # SKIP only on %s\n", number, name, a.e.arch);
 		attempt_release(&a);
 		return true;
@@ -404,18 +403,17 @@ static bool run_case(struct sandbox *sandbox, const char *folder, const char *na
 		why = attempt_once(sandbox, &a);
 	}
 	turn_leave();
-	printf("%sok %d - %s: %s\n", why == NULL ? "" : "not ", number, name, a.e.threat);
+	printf("%sok %d - %s: %s\n", why ? "not " : "", number, name, a.e.threat);
 	fflush(stdout);
 	attempt_release(&a);
-	return why == NULL;
+	return !why;
 }
 
 static int is_case(const struct dirent *entry)
 {
 	size_t len = strlen(entry->d_name);
 
-	return language_of(entry->d_name) ||
-	       (len > 2 && strcmp(entry->d_name + len - 2, ".c") == 0);
+	return language_of(entry->d_name) || (len > 2 && !strcmp(entry->d_name + len - 2, ".c"));
 }
 
 static bool is_wanted(const char *name, char **wanted)
@@ -443,7 +441,7 @@ static void wait_for_template(struct sandbox *sandbox)
 		sandbox_prepare(sandbox, &job);
 		if (sandbox_run(sandbox, &job, NULL, &r, &err) < 0)
 			return;
-		is_forked = strcmp(sandbox_fact(&r.isolation, "start"), "forked") == 0;
+		is_forked = !strcmp(sandbox_fact(&r.isolation, "start"), "forked");
 		usleep(20000); /* while no run lasts it starts */
 	}
 }

@@ -60,7 +60,7 @@ static void set_limits(struct sandbox_limits *limits, char *text)
 		for (size_t i = 0; i < ARRAY_SIZE(limit_names); i++) {
 			int64_t value = strtoll(word + n + 1, NULL, 10) * limit_names[i].unit;
 
-			if (strncmp(word, limit_names[i].name, n) == 0 &&
+			if (!strncmp(word, limit_names[i].name, n) &&
 			    limit_names[i].name[n] == '\0')
 				memcpy((char *)limits + limit_names[i].offset, &value,
 				       sizeof(value));
@@ -109,33 +109,33 @@ static void set_key(struct expectation *e, const char *key, char *value)
 {
 	static const char with_packages[] = "packages-";
 
-	if (strncmp(key, with_packages, strlen(with_packages)) == 0) {
-		if (getenv("ASSAY_TEST_MODULES") == NULL)
+	if (!strncmp(key, with_packages, strlen(with_packages))) {
+		if (!getenv("ASSAY_TEST_MODULES"))
 			return;
 		key += strlen(with_packages);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(text_names); i++)
-		if (strcmp(key, text_names[i].name) == 0)
+		if (!strcmp(key, text_names[i].name))
 			snprintf((char *)e + text_names[i].offset, text_names[i].size, "%s", value);
 	for (size_t i = 0; i < ARRAY_SIZE(number_names); i++)
-		if (strcmp(key, number_names[i].name) == 0)
+		if (!strcmp(key, number_names[i].name))
 			memcpy((char *)e + number_names[i].offset, &(int64_t){ atoll(value) },
 			       sizeof(int64_t));
-	if (strcmp(key, "exit") == 0)
+	if (!strcmp(key, "exit"))
 		e->exit_code = atoi(value);
-	else if (strcmp(key, "signal") == 0)
+	else if (!strcmp(key, "signal"))
 		e->signal = atoi(value);
-	else if (strcmp(key, "without-memory") == 0)
+	else if (!strcmp(key, "without-memory"))
 		set_fallback(&e->without_memory, value);
-	else if (strcmp(key, "without-pids") == 0)
+	else if (!strcmp(key, "without-pids"))
 		set_fallback(&e->without_pids, value);
-	else if (strcmp(key, "without-cpu") == 0)
+	else if (!strcmp(key, "without-cpu"))
 		set_fallback(&e->without_cpu, value);
-	else if (strcmp(key, "limit") == 0)
+	else if (!strcmp(key, "limit"))
 		set_limits(&e->limits, value);
-	else if (strcmp(key, "artifact") == 0 && e->artifact_count < ARTIFACTS)
+	else if (!strcmp(key, "artifact") && e->artifact_count < ARTIFACTS)
 		snprintf(e->artifacts[e->artifact_count++], sizeof(e->artifacts[0]), "%s", value);
-	else if (strcmp(key, "out") == 0) {
+	else if (!strcmp(key, "out")) {
 		e->has_out = true;
 		buf_addf(&e->out, "%s\n", value);
 	}

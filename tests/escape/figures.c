@@ -37,7 +37,7 @@ static double keeper_cpu_ms(void)
 	FILE *f = fopen(path, "r");
 	unsigned long long ns = 0;
 
-	if (f == NULL)
+	if (!f)
 		return 0;
 	if (fscanf(f, "%llu", &ns) != 1)
 		ns = 0;
@@ -127,7 +127,7 @@ static void weigh(const struct attack *a)
 	ours = keeper_cpu_ms() - before;
 	wall = r.metrics.wall_ms;
 	guests = r.metrics.user_ms + r.metrics.system_ms;
-	most = strcmp(sandbox_fact(&r.isolation, "cpu_limit"), "cgroup") == 0 ?
+	most = !strcmp(sandbox_fact(&r.isolation, "cpu_limit"), "cgroup") ?
 		       1 :
 		       (double)sysconf(_SC_NPROCESSORS_ONLN);
 	printf("# %s in %.0f ms: the keeper %.1f ms of CPU time (%.1f %%), the run %.0f ms "

@@ -71,7 +71,7 @@ static void state_of(const char *path, char ret[HASH_HEX_LEN + 1])
 static void watch(const char *path)
 {
 	for (size_t i = 0; i < watched_count; i++)
-		if (strcmp(watched[i].path, path) == 0)
+		if (!strcmp(watched[i].path, path))
 			return;
 	if (watched_count == FILES_MAX)
 		return;
@@ -84,10 +84,10 @@ static void watch_changes(const struct json *row)
 {
 	const struct json *changed = json_get(row, "changed");
 
-	for (const struct json *c = json_first(changed); c != NULL; c = json_next(c)) {
-		const char *path = json_string(c) == NULL ? NULL : strchr(json_string(c), '/');
+	for (const struct json *c = json_first(changed); c; c = json_next(c)) {
+		const char *path = json_string(c) ? strchr(json_string(c), '/') : NULL;
 
-		if (path != NULL)
+		if (path)
 			watch(path);
 	}
 }
@@ -100,7 +100,7 @@ static size_t changed_files(void)
 		char now[HASH_HEX_LEN + 1];
 
 		state_of(watched[i].path, now);
-		if (strcmp(now, watched[i].before) == 0)
+		if (!strcmp(now, watched[i].before))
 			continue;
 		printf("# changed: %s\n", watched[i].path);
 		changed++;
@@ -159,11 +159,11 @@ static size_t read_rows(const char *path, void (*each)(const struct json *, void
 
 	if (io_read_file(path, &text, &err) < 0)
 		return 0;
-	for (char *line = strtok_r(text.data, "\n", &save); line != NULL;
+	for (char *line = strtok_r(text.data, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		struct json *row = json_parse(line, strlen(line), 0, &err);
 
-		if (row == NULL)
+		if (!row)
 			continue;
 		each(row, self);
 		json_free(row);
@@ -188,9 +188,9 @@ static void each_program(const struct json *row, void *self)
 	struct programs *p = self;
 	const char *lang = json_get_string(row, "lang"), *code = json_get_string(row, "code");
 	const char *id = json_get_string(row, "id");
-	const struct language *language = lang == NULL ? NULL : language_find(lang);
+	const struct language *language = lang ? language_find(lang) : NULL;
 
-	if (language == NULL || code == NULL)
+	if (!language || !code)
 		return;
 	p->list = mem_array(p->list, p->count + 1, sizeof(*p->list));
 	p->list[p->count++] = (struct program){ .id = mem_strdup(id),

@@ -26,7 +26,7 @@ static struct sandbox *in[WAYS];
 
 static bool is_wanted(enum way way, char **wanted)
 {
-	while (*wanted != NULL && strcmp(*wanted, names[way]) != 0)
+	while (*wanted && strcmp(*wanted, names[way]))
 		wanted++;
 	return *wanted != NULL;
 }
@@ -46,14 +46,14 @@ static int open_all(char **wanted)
 			return -1;
 		}
 	}
-	if (in[WAITING] != NULL)
+	if (in[WAITING])
 		forget_templates(in[WAITING]);
 	return 0;
 }
 
 static bool is_as_asked(enum way way, const struct sandbox_result *r)
 {
-	return strcmp(sandbox_fact(&r->isolation, "start"), names[way]) == 0;
+	return !strcmp(sandbox_fact(&r->isolation, "start"), names[way]);
 }
 
 static int run(enum way way, const struct sandbox_job *job, struct sandbox_result *ret,
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 			cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
 			struct error err = ERROR_INIT;
 
-			if (in[way] == NULL)
+			if (!in[way])
 				continue;
 			if (run((enum way)way, &job, &r, &err) < 0) {
 				fprintf(stderr, "%s\n", err.message);

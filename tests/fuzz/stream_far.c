@@ -18,17 +18,17 @@ int engine_main(const char *socket_path, const char *image)
 
 int machine_main(char **arguments)
 {
-	return arguments[0] == NULL;
+	return !arguments[0];
 }
 
 int firecracker_main(char **arguments)
 {
-	return arguments[0] == NULL;
+	return !arguments[0];
 }
 
 int near_main(char **command)
 {
-	return command == NULL;
+	return !command;
 }
 
 int left_list(int disk, const struct protocol_request *request, int payload, int *ret_fd)

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 void near_refuse(struct near *n, const char *why)
 {
-	if (n->state >= NEAR_IDLE || why == NULL)
+	if (n->state >= NEAR_IDLE || !why)
 		abort();
 }
 
@@ -41,17 +41,17 @@ int engine_main(const char *socket_path, const char *image)
 
 int machine_main(char **arguments)
 {
-	return arguments[0] == NULL;
+	return !arguments[0];
 }
 
 int firecracker_main(char **arguments)
 {
-	return arguments[0] == NULL;
+	return !arguments[0];
 }
 
 int near_main(char **command)
 {
-	return command == NULL;
+	return !command;
 }
 
 int far_main(enum far_way way)
@@ -78,11 +78,10 @@ static int drain_client(int client)
 			results++;
 			if (n != sizeof(m.result) ||
 			    m.result.forbidden_count > PROTOCOL_FORBIDDEN_MAX ||
-			    memchr(m.result.failure.remedy, '\0',
-				   sizeof(m.result.failure.remedy)) == NULL)
+			    !memchr(m.result.failure.remedy, '\0', sizeof(m.result.failure.remedy)))
 				abort();
 		} else if (m.kind == PROTOCOL_FOUND &&
-			   memchr(m.found.path, '\0', sizeof(m.found.path)) == NULL) {
+			   !memchr(m.found.path, '\0', sizeof(m.found.path))) {
 			abort();
 		}
 	}

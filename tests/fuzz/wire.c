@@ -49,12 +49,12 @@ static void feed(struct decode *d, const char *bytes, size_t len, size_t size)
 
 static bool same_string(const char *a, const char *b)
 {
-	return a == b || (a && b && strcmp(a, b) == 0);
+	return a == b || (a && b && !strcmp(a, b));
 }
 
 static bool same_text(const struct buf *a, const struct buf *b)
 {
-	return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
+	return a->len == b->len && (a->len == 0 || !memcmp(a->data, b->data, a->len));
 }
 
 static void check_same(const struct decode *a, const struct decode *b)
@@ -63,7 +63,7 @@ static void check_same(const struct decode *a, const struct decode *b)
 	check(same_text(&a->text, &b->text) && same_text(&a->reasoning, &b->reasoning));
 	check(same_string(a->raw_stop, b->raw_stop) && same_string(a->model, b->model));
 	check(same_string(a->error.message, b->error.message) && a->error.class == b->error.class);
-	check(memcmp(&a->usage, &b->usage, sizeof(a->usage)) == 0);
+	check(!memcmp(&a->usage, &b->usage, sizeof(a->usage)));
 }
 
 static void try_stream(const struct wire *wire, const char *bytes, size_t len, size_t size)

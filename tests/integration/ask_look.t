@@ -63,7 +63,7 @@ is "$(shape '.status, .answer, .attempts')" '["success","seen\n",1]' \
 
 forget
 say code "$(program 'import time
-time.sleep(3)
+time.sleep(2) # longer than a budget of the next run
 made = 1
 print("made")')"
 run ask --script s.jsonl $quick 'make it'

@@ -84,8 +84,8 @@ is "$(of_cells .outcome | tail -1)" memory 'memory is of the context'
 
 # --- what cannot be copied is named, and made again ---
 
-cells no 'import threading, time
-threading.Thread(target=time.sleep, args=(0.2,), daemon=True).start()
+cells no 'import threading
+threading.Thread(target=threading.Event().wait, daemon=True).start()
 v = 7
 # %%
 print(v)'

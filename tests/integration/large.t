@@ -3,7 +3,7 @@
 # from the beginning every time. Four times as much may cost eight times as much, where a search from
 # the beginning costs sixteen: processor time in one row, so that neither a busy machine nor a slow one
 # matters, and without the kernel's, which with sanitizers is mostly the mapping of memory. With those
-# all is an eighth as large: they look for wrong reads and writes, which do not need the rest.
+# all is a quarter as large: they look for wrong reads and writes, which do not need the rest.
 . "$(dirname "$0")/lib.sh"
 [ -x /usr/bin/python3 ] || skip_all 'no python3'
 
@@ -22,11 +22,11 @@ proportional() { # name: $quarter and $whole are what each took; under 50 ms the
 	[ "$whole" -le $((quarter * 8)) ] || diag "a quarter took $quarter ms of the processor, the whole $whole ms"
 }
 fraction=1
-[ "${ASSAY_TEST_PHASE-}" != sanitized ] || fraction=8
+[ "${ASSAY_TEST_PHASE-}" != sanitized ] || fraction=4
 /usr/bin/python3 - $fraction <<'P'
 import json, sys
 fraction = int(sys.argv[1])
-for name, n in ('quarter', 40000 // fraction), ('whole', 160000 // fraction):
+for name, n in ('quarter', 20000 // fraction), ('whole', 80000 // fraction):
     members = {'k%06d' % i: i for i in range(n)}
     def write(what, text):
         open(what + '-' + name + '.jsonl', 'w').write(text + '\n')
@@ -44,15 +44,15 @@ P
 once='--no-judge --require ran --max-attempts 1'
 quarter=$(measure batch wide-quarter.jsonl --script code-quarter.jsonl $once)
 whole=$(measure batch wide-whole.jsonl --script code-whole.jsonl $once)
-proportional 'a task of 160,000 members'
+proportional 'a task of 80,000 members'
 like "$(cat out.txt)" '"id":"1"' 'has its result'
 quarter=$(measure batch quarter.csv --script code-quarter.jsonl $once)
 whole=$(measure batch whole.csv --script code-whole.jsonl $once)
-proportional 'a row of 160,000 columns'
+proportional 'a row of 80,000 columns'
 like "$(cat out.txt)" '"id":"line-2"' 'has its result'
 quarter=$(measure batch want-quarter.jsonl --script print-quarter.jsonl --no-judge --max-attempts 2 --output-bytes 8M)
 whole=$(measure batch want-whole.jsonl --script print-whole.jsonl --no-judge --max-attempts 2 --output-bytes 8M)
-proportional 'an expectation of 160,000 members, and where an output misses it'
+proportional 'an expectation of 80,000 members, and where an output misses it'
 like "$(cat out.txt)" 'fail' 'which it does'
 quarter=$(measure batch ids-quarter.jsonl --script print-quarter.jsonl)
 whole=$(measure batch ids-whole.jsonl --script print-whole.jsonl)
@@ -75,18 +75,18 @@ db.execute("update runs set prompt = (select no from blobs where sha256 = 'x') w
 db.commit()
 P
 	}
-	grown $((25000 / fraction))
+	grown $((12500 / fraction))
 	quarter=$(measure log list --db log.db)
 	quarter_removed=$(measure log prune --since 2001-01-01 --db log.db)
-	grown $((100000 / fraction))
+	grown $((50000 / fraction))
 	whole=$(measure log list --db log.db)
-	proportional 'a list of a hundred thousand runs'
-	is "$(wc -l <out.txt)" $((100000 / fraction + 1)) 'is whole'
+	proportional 'a list of fifty thousand runs'
+	is "$(wc -l <out.txt)" $((50000 / fraction + 1)) 'is whole'
 	quarter=$quarter_removed
 	whole=$(measure log prune --since 2001-01-01 --db log.db)
 	proportional 'to remove them'
-	like "$(cat err.txt)" "^$((100000 / fraction)) runs removed" 'is done'
+	like "$(cat err.txt)" "^$((50000 / fraction)) runs removed" 'is done'
 else
-	skip 'a list of a hundred thousand runs' 'no sqlite3 module'
+	skip 'a list of fifty thousand runs' 'no sqlite3 module'
 fi
 done_testing

@@ -300,6 +300,7 @@ def stuck():
 
 def endings():
     with Server() as s:
+        # Long enough to be under way when the input ends: nothing of that end can be seen where they run.
         numbers = [s.start("execute_python", {"code": "import time\ntime.sleep(0.2)\nprint(%d)" % n}) for n in range(4)]
         same(s.close(), 0, "the end of input, with calls under way")
         same([s.end(n)["result"]["structuredContent"]["stdout"] for n in numbers], ["0\n", "1\n", "2\n", "3\n"],

@@ -18,7 +18,7 @@ class H(Handler):
             now[0] += not full
             with open("seen.log", "a") as f: f.write(f"{time.monotonic():.3f} {429 if full else 200} {now[0]}\n")
         if full: return self.answer(429, {"error": {"message": "slow down"}}, [("retry-after-ms", retry_ms)])
-        time.sleep(hold)
+        time.sleep(hold)  # what an answer of this server takes
         with lock: now[0] -= 1
         self.answer(200, {"choices": [{"message": {"content": "```python\nprint(1)\n```"}, "finish_reason": "stop"}],
                           "usage": {"prompt_tokens": 1000, "completion_tokens": 200}})

@@ -135,7 +135,7 @@ forget
 say plan "$(plan)"
 say code "$(program 'import time
 print("begun", flush=True)
-time.sleep(0.5)')"
+time.sleep(0.5) # long enough to be told what goes on')"
 say judge "$(verdict pass)"
 say answer 'It began.'
 open --lang python

@@ -458,7 +458,7 @@ is "$code $(shape .same,.first_divergence)" '0 [true,null]' 'is the same again'
 forget
 say plan "$(plan)"
 say code "$(program 'import time
-time.sleep(0.4)
+time.sleep(0.4) # a tenth of the budget
 raise SystemExit(3)')"
 say repair "$(program 'import time
 time.sleep(60)')"

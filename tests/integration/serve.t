@@ -21,6 +21,7 @@ import tap
 from serving import Server
 from tap import ok, same
 
+# Time in which a client reads, goes away or is one of many.
 SLEEP = "import time\nprint('up', flush=True)\ntime.sleep(%g)\nprint('done')\n"
 KEYS = ("one", "assay-" + "1" * 40), ("two", "assay-" + "2" * 40)
 

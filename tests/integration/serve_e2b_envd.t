@@ -56,7 +56,7 @@ def refused_late(s, b):
     body = b"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"u\"\r\n\r\nup\r\n--x--\r\n"
     c = s.raw(("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: %d\r\n\r\n"
                % (b.signed("u", 5, "write"), len(body))).encode())
-    time.sleep(0.05)
+    ok(serving.until_read(c), "its head is read")
     c.sendall(body)
     seen = b""
     while b"already expired" not in seen:

@@ -36,6 +36,7 @@ is "$code $last" '0 unsteady: PHASE: ./once.t: 2 - two
 1 unsteady
 3 passed, 0 failed, 1 skipped' 'what fails once is run again: it counts as passed, and is named with what failed'
 
+# Long enough for another to come in between.
 for n in 1 2 3; do test_program wait$n.t 'mkdir one || exit 1; sleep 0.2; rmdir one; echo 1..1; echo "ok 1 - alone"'; done
 "$top/tests/tally" -j 3 -s './wait?.t' ./good.t ./none.t ./wait1.t ./wait2.t ./wait3.t >out.txt 2>&1
 is "$(tail -n 1 out.txt)" '4 passed, 0 failed, 2 skipped' 'what waits for one another runs one after the other'

@@ -9,11 +9,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
 import tap
-from tap import assay, ok, same
+import tool
+from tap import assay, ok, same, until, write
+from tool import calls, forget
 
 # What it was asked for goes to a file named for the tool, a line each.
 TOOL = """#!/usr/bin/python3
@@ -53,17 +54,17 @@ calls = 30
 bytes = 3M
 
 [tool add]
-command = %(tool)s add
+command = %(work)s/tool add
 description = Adds the arguments.
 arguments = {"type":"object","properties":{"x":{"type":"integer"},"y":{"type":"integer"}}}
 action = allow
 [tool pay]
-command = %(tool)s pay
+command = %(work)s/tool pay
 [tool never]
-command = %(tool)s never
+command = %(work)s/tool never
 action = deny
 [tool fails]
-command = %(tool)s fails
+command = %(work)s/tool fails
 action = allow
 [tool slow]
 command = sleep 600
@@ -73,20 +74,20 @@ timeout = 300ms
 command = sleep 600
 action = allow
 [tool raw]
-command = %(tool)s raw
+command = %(work)s/tool raw
 action = allow
 [tool env]
-command = %(tool)s env
+command = %(work)s/tool env
 action = allow
 env = MINE
 [tool fds]
-command = %(tool)s fds
+command = %(work)s/tool fds
 action = allow
 [tool deaf]
-command = %(tool)s deaf
+command = %(work)s/tool deaf
 action = allow
 [tool left]
-command = %(tool)s left
+command = %(work)s/tool left
 action = allow
 [tool dies]
 command = sh -c 'kill -9 $$'
@@ -101,35 +102,6 @@ action = allow
 command = %(work)s/no-such-program
 action = allow
 """
-
-
-def write(name, text, mode=0o644):
-    path = os.path.join(tap.work, name)
-    with open(path, "w") as f:
-        f.write(text)
-    os.chmod(path, mode)
-    return path
-
-
-def calls(name):
-    try:
-        with open(os.path.join(tap.work, name + ".calls")) as f:
-            return len(f.read().splitlines())
-    except FileNotFoundError:
-        return 0
-
-
-def forget():
-    for f in os.listdir(tap.work):
-        if f.endswith(".calls"):
-            os.unlink(os.path.join(tap.work, f))
-
-
-def until(true):
-    end = time.monotonic() + 60
-    while not true() and time.monotonic() < end:
-        time.sleep(0.02)
-    return true()
 
 
 def run(code, *args, name="p.py", **more):
@@ -629,7 +601,7 @@ def attacks():
         ok(got.out.strip() == wanted and got.code == 0, name, got)
     got = run(RAW + "os.write(4, frame('add', x=3))\nos._exit(0)")
     same(got.code, 0, "a call, and its end at once")
-    got = run(RAW + "if os.fork() == 0:\n    os.setsid()\n    time.sleep(1)\n    while True:\n        os.write(4, frame('pay'))\n"
+    got = run(RAW + "before = os.getpid()\nif os.fork() == 0:\n    os.setsid()\n    while os.getppid() == before:\n        pass\n    while True:\n        os.write(4, frame('pay'))\n"
               "os._exit(0)", "--allow", "tool.pay")
     same((got.code, calls("pay")), (0, 0), "what it left behind calls nothing after its end")
     forget()
@@ -703,10 +675,7 @@ def questions():
 
 
 def main():
-    write("tool", TOOL, 0o755)
-    for folder in ("home/config/assay", "home/data", "home/state"):
-        os.makedirs(os.path.join(tap.work, folder))
-    write("home/config/assay/config.ini", CONFIG % {"tool": tap.work + "/tool", "work": tap.work})
+    tool.make(TOOL, CONFIG)
     off()
     commands()
     misbehaving()

@@ -8,16 +8,9 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
 import tap
-from tap import assay, ok, same
-
-TOOL = """#!/usr/bin/python3
-import json, os, sys
-name, text = sys.argv[1], sys.stdin.read()
-with open(os.path.join(os.path.dirname(sys.argv[0]), name + ".calls"), "a") as f:
-    f.write(text)
-with open(os.path.join(os.path.dirname(sys.argv[0]), name + ".calls")) as f:
-    print(json.dumps({"nth": len(f.readlines()), "was": json.loads(text)}))
-"""
+import tool
+from tap import assay, ok, same, write
+from tool import calls, forget
 
 CONFIG = """[tools]
 calls = 5
@@ -28,28 +21,6 @@ action = allow
 [tool pay]
 command = %(work)s/tool pay
 """
-
-
-def write(name, text, mode=0o644):
-    path = os.path.join(tap.work, name)
-    with open(path, "w") as f:
-        f.write(text)
-    os.chmod(path, mode)
-    return path
-
-
-def calls(name="next"):
-    try:
-        with open(os.path.join(tap.work, name + ".calls")) as f:
-            return len(f.read().splitlines())
-    except FileNotFoundError:
-        return 0
-
-
-def forget():
-    for f in os.listdir(tap.work):
-        if f.endswith(".calls"):
-            os.unlink(os.path.join(tap.work, f))
 
 
 number = 0
@@ -198,10 +169,7 @@ def questions():
 
 
 def main():
-    write("tool", TOOL, 0o755)
-    for folder in ("home/config/assay", "home/data", "home/state"):
-        os.makedirs(os.path.join(tap.work, folder))
-    write("home/config/assay/config.ini", CONFIG % {"work": tap.work})
+    tool.make(tool.COUNTS, CONFIG)
     scripts()
     goes_on()
     javascript()

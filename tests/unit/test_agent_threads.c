@@ -249,7 +249,7 @@ static int see_run(void *self, const struct audit_row *row)
 	cleanup_free char *bad = NULL;
 
 	s->runs++;
-	s->foreign += strcmp(row->model, s->engine->name) != 0;
+	s->foreign += !!strcmp(row->model, s->engine->name);
 	s->foreign += !memmem(row->prompt, row->prompt_len, "the question of", 15) ||
 		      memmem(row->prompt, row->prompt_len, SECRET, strlen(SECRET));
 	assert_int_equal(audit_verify(s->engine->audit, row->id, &bad, &err), 0);

@@ -1,4 +1,4 @@
-/* Waiting for a process to wait. */
+/* Waiting for a process to wait, or to stand still. */
 #ifndef TEST_ASLEEP_H
 #define TEST_ASLEEP_H
 
@@ -7,10 +7,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Returns when pid sleeps in a system call, or is not there. */
-static inline void until_asleep(pid_t pid)
+/* Returns when pid is in that state, or is not there. */
+static inline void until_state(pid_t pid, char wanted)
 {
-	for (char state = 'R'; state != 'S' && state != 'Z';) {
+	for (char state = '\0'; state != wanted && state != 'Z';) {
 		char path[64], line[512] = "";
 
 		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
@@ -22,6 +22,12 @@ static inline void until_asleep(pid_t pid)
 		fclose(file);
 		usleep(1000);
 	}
+}
+
+/* In a system call. */
+static inline void until_asleep(pid_t pid)
+{
+	until_state(pid, 'S');
 }
 
 #endif

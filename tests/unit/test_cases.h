@@ -49,7 +49,7 @@ static inline char *take_section(char *at, char **ret_body)
 {
 	char *end = at;
 
-	while (*end && strncmp(end, "--- ", 4) != 0 && strncmp(end, "=== ", 4) != 0) {
+	while (*end && strncmp(end, "--- ", 4) && strncmp(end, "=== ", 4)) {
 		end = strchr(end, '\n');
 		end = end ? end + 1 : at + strlen(at);
 	}
@@ -59,7 +59,7 @@ static inline char *take_section(char *at, char **ret_body)
 
 static inline char *parse_case(char *at, struct one_case *c)
 {
-	while (*at && strncmp(at, "=== ", 4) != 0) {
+	while (*at && strncmp(at, "=== ", 4)) {
 		char *nl = strchr(at, '\n'), *space;
 
 		assert_non_null(nl);

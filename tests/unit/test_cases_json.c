@@ -43,7 +43,7 @@ static void check_accept(const char *name, const struct buf *text, const struct 
 	if (!value)
 		fail_msg("%s: %s", name, err.message);
 	printed = json_print(value);
-	if (strcmp(printed, want->data) != 0)
+	if (strcmp(printed, want->data))
 		fail_msg("%s: printed %s, want %s", name, printed, want->data);
 	again = json_parse(printed, strlen(printed), 0, &err);
 	assert_true(json_equal(value, again));

@@ -140,7 +140,7 @@ static void meet(struct records *r, const char *to)
 	for (i = 0; i < ARRAY_SIZE(transitions); i++) {
 		struct transition *t = &transitions[i];
 
-		if (strcmp(t->from, r->state) != 0 || strcmp(t->to, to) != 0)
+		if (strcmp(t->from, r->state) || strcmp(t->to, to))
 			continue;
 		t->met++;
 		t->met_in_file += !strcmp(t->file, file);
@@ -192,7 +192,7 @@ static void follow(struct records *r, const struct audit_record *record)
 	}
 	if (!strcmp(r->state, "begin") && (writes || !strcmp(state, "plan")))
 		meet(r, "plan");
-	if (strcmp(state, "plan") != 0)
+	if (strcmp(state, "plan"))
 		meet(r, state);
 	r->attempt = record->attempt;
 }
@@ -207,7 +207,7 @@ static void print_record(struct buf *out, const struct audit_record *record)
 	cleanup_free char *text = NULL;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(members) && strcmp(record->phase, "started") != 0; i++) {
+	for (i = 0; i < ARRAY_SIZE(members) && strcmp(record->phase, "started"); i++) {
 		const struct json *m = json_get(record->data, members[i]);
 
 		if (json_type(m) != JSON_NULL && json_type(m) != JSON_OBJECT)

@@ -124,7 +124,7 @@ static bool cut_everywhere(const struct one_case *c, const struct wire *wire, co
 		cleanup_decode struct decode d;
 
 		feed(&d, wire, bytes, at, len);
-		if (d.failed || strncmp(whole.text.data, d.text.data, d.text.len) != 0)
+		if (d.failed || strncmp(whole.text.data, d.text.data, d.text.len))
 			break;
 		if (ended ? !d.terminal : !d.terminal && d.stop != LLM_STOP_TRUNCATED)
 			break;

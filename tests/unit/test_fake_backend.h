@@ -121,7 +121,7 @@ static struct sandbox_result fake_result(const struct fake_step *step)
 static struct fake_state *fake_state_find(struct fake *f, const char *id)
 {
 	for (size_t i = 0; i < f->state_count; i++)
-		if (strcmp(f->states[i].id, id) == 0)
+		if (!strcmp(f->states[i].id, id))
 			return &f->states[i];
 	return NULL;
 }
@@ -244,7 +244,7 @@ static int fake_doctor(void *self, struct sandbox_layer **ret_layers, size_t *re
 static int fake_wall(void *self, const char *wall, const char **ret_text, struct error *err)
 {
 	(void)self;
-	if (strcmp(wall, "walls") != 0)
+	if (strcmp(wall, "walls"))
 		return error_set(err, ERR_SANDBOX, "no %s here", wall);
 	*ret_text = "paper\n";
 	return 0;
@@ -302,7 +302,7 @@ static const char *const worse_lacks[] = { "processes", NULL };
 
 static const char *const *weak_target_lacks(const char *target)
 {
-	return !target ? weak_lacks : strcmp(target, "worse") == 0 ? worse_lacks : NULL;
+	return !target ? weak_lacks : !strcmp(target, "worse") ? worse_lacks : NULL;
 }
 
 static const struct backend weak_backend = {

@@ -20,11 +20,11 @@ static struct sandbox_result run_forked(struct sandbox *s, const struct sandbox_
 {
 	struct sandbox_result r = run_prepared(s, job);
 
-	for (int i = 0; i < 2 && strcmp(start_of(&r), "forked") != 0; i++) {
+	for (int i = 0; i < 2 && strcmp(start_of(&r), "forked"); i++) {
 		sandbox_result_release(&r);
 		r = run_prepared(s, job);
 	}
-	if (strcmp(start_of(&r), "forked") != 0)
+	if (strcmp(start_of(&r), "forked"))
 		fail_msg("%s: %s: %s", start_of(&r), native_of(s)->no_template.step,
 			 strerror(native_of(s)->no_template.errnum));
 	return r;

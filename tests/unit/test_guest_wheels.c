@@ -92,7 +92,7 @@ static void test_what_cannot_be_read_is_named(void **state)
 static int set_up(void **state)
 {
 	(void)state;
-	return mkdtemp(folder) == NULL;
+	return !mkdtemp(folder);
 }
 
 static int tear_down(void **state)

@@ -112,7 +112,7 @@ static void check_repair(const char *model, const char *body_text, const char *e
 	what = capability_repair(body, &t, &lessons, &e, param);
 	after = json_print(body);
 	assert_string_equal(after, expected ? expected : body_text);
-	assert_true((what != NULL) == (expected != NULL));
+	assert_true(!what == !expected);
 	free(what);
 	free(after);
 	free(param);

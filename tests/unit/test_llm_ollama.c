@@ -82,7 +82,7 @@ static void check_ollama(const struct ollama_case *c, size_t size)
 	assert_string_equal(d.text.data, c->text);
 	assert_string_equal(d.reasoning.data, c->reasoning);
 	assert_int_equal(d.stop, c->stop);
-	assert_int_equal(d.raw_stop == NULL, c->raw_stop == NULL);
+	assert_int_equal(!d.raw_stop, !c->raw_stop);
 	if (c->raw_stop)
 		assert_string_equal(d.raw_stop, c->raw_stop);
 	assert_string_equal(d.model, "qwen3:8b");

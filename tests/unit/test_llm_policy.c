@@ -138,7 +138,7 @@ static void test_classify_recorded(void **state)
 			struct llm_error e = { .class = LLM_ERROR_NONE };
 			char *param = NULL;
 
-			if (strcmp(id, known[i].id) != 0)
+			if (strcmp(id, known[i].id))
 				continue;
 			errors_classify((long)json_get_int(row, "status", 200), body, strlen(body),
 					&e, &param);
@@ -350,7 +350,7 @@ static void check_header(enum llm_wire wire, const char *base, const char *key, 
 
 	target_headers(wire, base, NULL, key, headers);
 	for (size_t i = 0; headers[i]; i++)
-		found = found || strcmp(headers[i], line) == 0;
+		found = found || !strcmp(headers[i], line);
 	assert_true(found);
 	target_headers_free(headers);
 }

@@ -52,7 +52,7 @@ static const struct wire *wire_named(const char *name)
 						    &wire_openai_responses };
 
 	for (size_t i = 0; name && i < ARRAY_SIZE(wires); i++)
-		if (strcmp(wires[i]->name, name) == 0)
+		if (!strcmp(wires[i]->name, name))
 			return wires[i];
 	return NULL;
 }
@@ -113,7 +113,7 @@ static char *expected_text(const struct json *expect)
 	for (const struct json *part = json_first(text); part; part = json_next(part))
 		if (json_get_string(part, "text"))
 			buf_addstr(&joined, json_get_string(part, "text"));
-	if (s && strncmp(s, "<think>", 7) == 0 && (close = strstr(s, "</think>")) != NULL)
+	if (s && !strncmp(s, "<think>", 7) && (close = strstr(s, "</think>")))
 		s = close + 8 + strspn(close + 8, "\n");
 	buf_addstr(&joined, s ? s : "");
 	return buf_take(&joined, NULL);
@@ -139,7 +139,7 @@ static void check_decoded(const struct record *r, const struct decode *d)
 		print_error("%s: %s\n", r->id, d->error.message);
 	assert_false(d->failed);
 	assert_true(d->terminal);
-	if (strcmp(text, d->text.data) != 0)
+	if (strcmp(text, d->text.data))
 		print_error("%s: text differs\n", r->id);
 	assert_string_equal(text, d->text.data);
 	if (finish && *finish)
@@ -210,7 +210,7 @@ static size_t terminal_end(const struct record *r)
 		found = memmem(r->body.data, r->body.len, marks[i], strlen(marks[i]));
 	if (!found)
 		return r->body.len;
-	if (strncmp(found, "[DONE]", 6) == 0)
+	if (!strncmp(found, "[DONE]", 6))
 		return (size_t)(found - r->body.data) + 6;
 	return (size_t)(strchr(found, '\n') - r->body.data);
 }
@@ -227,7 +227,7 @@ static void check_cut_at(const struct record *r, size_t at)
 	assert_false(d.terminal);
 	assert_int_equal(d.stop, LLM_STOP_TRUNCATED);
 	assert_int_not_equal(d.usage.source, LLM_USAGE_REPORTED);
-	if (strncmp(whole, d.text.data, d.text.len) != 0)
+	if (strncmp(whole, d.text.data, d.text.len))
 		print_error("%s cut at %zu\n", r->id, at);
 	assert_int_equal(strncmp(whole, d.text.data, d.text.len), 0);
 	decode_release(&d);
@@ -242,7 +242,7 @@ static void check_each_event(const struct record *r, size_t last)
 	struct decode d;
 
 	decode_init(&d, &r->wire->responses, NULL);
-	for (; (blank = strstr(at, "\n\n")) != NULL; at = blank + 2) {
+	for (; (blank = strstr(at, "\n\n")); at = blank + 2) {
 		if ((size_t)(blank + 2 - r->body.data) > last)
 			break;
 		decode_feed(&d, at, (size_t)(blank + 2 - at));

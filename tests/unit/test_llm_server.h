@@ -24,7 +24,6 @@
 struct answer {
 	const char *head; /* sent as it is */
 	size_t head_len;  /* 0: strlen */
-	int pause_ms;	  /* before the tail */
 	const char *tail; /* or NULL */
 	int hang_ms;	  /* before closing */
 	int flood;	  /* times to repeat the tail */
@@ -85,7 +84,6 @@ static void serve(int listener, const struct answer *answers, size_t count)
 		shared->count++;
 		send_bytes(fd, answers[i].head,
 			   answers[i].head_len ? answers[i].head_len : strlen(answers[i].head));
-		usleep((useconds_t)answers[i].pause_ms * 1000);
 		for (int n = 0; answers[i].tail && n <= answers[i].flood; n++)
 			send_bytes(fd, answers[i].tail, strlen(answers[i].tail));
 		usleep((useconds_t)answers[i].hang_ms * 1000);

@@ -214,7 +214,7 @@ static inline int ends_call(void *self, const struct llm_request *q, const struc
 		reply->text = mem_strdup("");
 	if (!take_item(e, "reply", q->stage, &item))
 		return error_set(err, ERR_PROVIDER, "the case has no reply here");
-	if (strcmp(item.word, q->stage) != 0) {
+	if (strcmp(item.word, q->stage)) {
 		fault(e, mem_printf("stage %s asks for a reply, and the case has one for %s",
 				    q->stage, item.word));
 		return error_set(err, ERR_PROVIDER, "the case has no reply here");
@@ -431,7 +431,7 @@ static inline int ends_ask(void *self, int attempt, const char *lang, const char
 		return error_set(err, ERR_DENIED, "the case has no approval here");
 	if (json_get_bool(item.with, "cancel", false))
 		return error_set(err, ERR_CANCELLED, "interrupted");
-	while (i < ARRAY_SIZE(answers) && strcmp(answers[i], item.word) != 0)
+	while (i < ARRAY_SIZE(answers) && strcmp(answers[i], item.word))
 		i++;
 	assert_true(i < ARRAY_SIZE(answers));
 	*ret = (enum approval)i;

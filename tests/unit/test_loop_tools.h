@@ -47,7 +47,7 @@ static inline int tools_call(void *self, const char *name, const struct json *ar
 	(void)stop;
 	if (!take_item(t->ends, "tool", "tool", &item))
 		return error_set(err, ERR_FAILED, "the case has no call here");
-	if (strcmp(item.word, name) != 0)
+	if (strcmp(item.word, name))
 		fault(t->ends, mem_printf("%s is called, and the case has %s", name, item.word));
 	const char *error = json_get_string(item.with, "error");
 	if (error)

@@ -14,7 +14,7 @@
 static const struct sandbox_forbidden *forbidden(const struct sandbox_result *r, const char *name)
 {
 	for (size_t i = 0; i < r->forbidden_count; i++)
-		if (strcmp(r->forbidden[i].syscall, name) == 0)
+		if (!strcmp(r->forbidden[i].syscall, name))
 			return &r->forbidden[i];
 	return NULL;
 }
@@ -219,7 +219,7 @@ static void test_outcomes(void **state)
 		cleanup_sandbox_result struct sandbox_result r = run_job(&job);
 		/* Without a memory cgroup the allocation may fail by itself. */
 		if (c->outcome == SANDBOX_MEMORY && r.exit_code == 1 &&
-		    strcmp(sandbox_fact(&r.isolation, "memory_limit"), "rlimit") == 0)
+		    !strcmp(sandbox_fact(&r.isolation, "memory_limit"), "rlimit"))
 			continue;
 		/* There a limit that is hit for less than a look is held, and not told. */
 		if (is_gvisor() && c->outcome == SANDBOX_PROCESS_LIMIT && r.exit_code == 1)
@@ -243,7 +243,7 @@ static void test_child_out_of_memory_is_told(void **state)
 	(void)state;
 	job.limits.memory_bytes = 64 * MIB;
 	cleanup_sandbox_result struct sandbox_result r = run_job(&job);
-	if (strcmp(sandbox_fact(&r.isolation, "memory_limit"), "cgroup") == 0)
+	if (!strcmp(sandbox_fact(&r.isolation, "memory_limit"), "cgroup"))
 		assert_int_equal(r.exit_code, 0); /* the parent lived, and is not believed */
 	assert_int_equal(r.outcome, SANDBOX_MEMORY);
 }
@@ -382,7 +382,7 @@ static void test_flood_of_denied_calls_is_bounded(void **state)
 static const struct sandbox_artifact *artifact(const struct sandbox_result *r, const char *path)
 {
 	for (size_t i = 0; i < r->artifact_count; i++)
-		if (strcmp(r->artifacts[i].path, path) == 0)
+		if (!strcmp(r->artifacts[i].path, path))
 			return &r->artifacts[i];
 	fail_msg("no artifact %s", path);
 	return NULL;
@@ -445,7 +445,7 @@ static void test_artifact_caps(void **state)
 	for (size_t i = 0; i < r.artifact_count; i++) {
 		kept += r.artifacts[i].kept;
 		bytes += r.artifacts[i].kept ? (int64_t)r.artifacts[i].size : 0;
-		assert_true(r.artifacts[i].kept == (r.artifacts[i].why_not == NULL));
+		assert_true(r.artifacts[i].kept == !r.artifacts[i].why_not);
 	}
 	assert_true(kept <= 7);
 	assert_true(bytes <= 5000);
@@ -482,9 +482,9 @@ static size_t count_fds(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
 	dir = opendir(path);
-	while (dir != NULL && readdir(dir) != NULL)
+	while (dir && readdir(dir))
 		count++;
-	if (dir != NULL)
+	if (dir)
 		closedir(dir);
 	return count;
 }
@@ -543,7 +543,7 @@ static void test_filter_in_force(void **state)
 	/* A memfd is seen by nobody but a memory cgroup. */
 	assert_int_equal(strstr(text, "\"memfd_create\"") != NULL,
 			 (is_gvisor() ||
-			  strcmp(sandbox_fact(&r.isolation, "memory_limit"), "cgroup") == 0));
+			  !strcmp(sandbox_fact(&r.isolation, "memory_limit"), "cgroup")));
 }
 
 static void test_doctor(void **state)

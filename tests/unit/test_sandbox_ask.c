@@ -134,7 +134,7 @@ static void test_no_other_answer(void **state)
 		job = serving(code);
 		ask(&job, "first");
 		assert_string_equal(ask(&job, "second"), "1 second");
-		if (strcmp(ask(&job, odd[i]), "none") != 0)
+		if (strcmp(ask(&job, odd[i]), "none"))
 			fail_msg("%s: an answer", odd[i]);
 		assert_string_equal(ask(&job, "fourth"), "1 fourth");
 	}
@@ -154,7 +154,7 @@ static void test_no_answer_in_advance(void **state)
 		ask(&job, "second");
 		ask(&job, odd[i]); /* an answer, or none when the rest came with it */
 		got = ask(&job, "fourth");
-		if (strcmp(got, "1 fourth") != 0 && strcmp(got, "none") != 0)
+		if (strcmp(got, "1 fourth") && strcmp(got, "none"))
 			fail_msg("%s: then %s", odd[i], got);
 	}
 }
@@ -262,14 +262,14 @@ static void test_one_text_says_nothing_of_another(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++) {
 		const char *got = ask(&job, attacks[i].code);
 
-		if (attacks[i].answer && strcmp(got, attacks[i].answer) != 0)
+		if (attacks[i].answer && strcmp(got, attacks[i].answer))
 			fail_msg("%s: %s", attacks[i].what, got);
 		got = ask(&job, "import os\n"
 				"try: import evil; answer = 'evil'\n"
 				"except ImportError:\n"
 				"    left = [p for p in os.listdir('/proc') if p.isdigit()]\n"
 				"    answer = 'alone' if len(left) <= 3 else str(left)\n");
-		if (strcmp(got, "alone\n") != 0)
+		if (strcmp(got, "alone\n"))
 			fail_msg("after %s: %s", attacks[i].what, got);
 	}
 }
@@ -326,7 +326,7 @@ static void assert_read_alike(const char *lang, const char *code, size_t len)
 		cleanup_json struct json *many = read_by(sandbox, lang, code, len, whole);
 		cleanup_free char *is = json_print(many), *was = json_print(one);
 
-		if (strcmp(is, was) != 0)
+		if (strcmp(is, was))
 			fail_msg("%.60s: %.400s, not %.400s", code, is, was);
 	}
 }

@@ -26,7 +26,7 @@ static struct json *config_of(bool rootless)
 	struct error err = ERROR_INIT;
 	struct json *config = json_parse(text, strlen(text), 0, &err);
 
-	if (config == NULL)
+	if (!config)
 		fail_msg("%s", err.message);
 	return config;
 }
@@ -43,8 +43,8 @@ static char *namespaces_of(const struct json *config)
 {
 	char *all = mem_strdup("");
 
-	for (struct json *n = json_first(json_get(json_get(config, "linux"), "namespaces"));
-	     n != NULL; n = json_next(n)) {
+	for (struct json *n = json_first(json_get(json_get(config, "linux"), "namespaces")); n;
+	     n = json_next(n)) {
 		char *more = mem_printf("%s%s ", all, json_get_string(n, "type"));
 
 		/* A path would be somebody else's namespace. */
@@ -71,7 +71,7 @@ static void test_the_process_has_nothing(void **state)
 		assert_true(json_get_bool(process, "noNewPrivileges", false));
 		assert_false(json_get_bool(process, "terminal", true));
 		assert_int_equal(json_count(capabilities), 3);
-		for (struct json *c = json_first(capabilities); c != NULL; c = json_next(c))
+		for (struct json *c = json_first(capabilities); c; c = json_next(c))
 			assert_printed(c, wanted[rootless]);
 	}
 }
@@ -113,8 +113,8 @@ static void test_namespaces_and_groups(void **state)
 
 static bool has(const struct json *options, const char *word)
 {
-	for (struct json *o = json_first(options); o != NULL; o = json_next(o))
-		if (strcmp(json_string(o), word) == 0)
+	for (struct json *o = json_first(options); o; o = json_next(o))
+		if (!strcmp(json_string(o), word))
 			return true;
 	return false;
 }
@@ -127,17 +127,17 @@ static void test_what_is_of_this_host(void **state)
 
 	(void)state;
 	assert_printed(json_get(config, "root"), "{\"path\":\"rootfs\",\"readonly\":true}");
-	for (struct json *m = json_first(json_get(config, "mounts")); m != NULL; m = json_next(m)) {
+	for (struct json *m = json_first(json_get(config, "mounts")); m; m = json_next(m)) {
 		const struct json *options = json_get(m, "options");
 		const char *source = json_get_string(m, "source");
 
 		assert_true(has(options, "nosuid"));
-		if (strcmp(json_get_string(m, "type"), "bind") != 0)
+		if (strcmp(json_get_string(m, "type"), "bind"))
 			continue;
 		binds++;
 		assert_true(has(options, "ro") && has(options, "nodev"));
-		assert_true(strcmp(source, "/usr") == 0 || strcmp(source, "/etc") == 0 ||
-			    strcmp(source, "/a \"b\"/keeper") == 0);
+		assert_true(!strcmp(source, "/usr") || !strcmp(source, "/etc") ||
+			    !strcmp(source, "/a \"b\"/keeper"));
 	}
 	assert_int_equal(binds, 3);
 }

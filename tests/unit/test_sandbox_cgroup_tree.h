@@ -75,7 +75,7 @@ static void put_controller(int group, const char *controllers, bool v2)
 		const struct file_row *row = &file_rows[i];
 		const char *name = v2 ? row->v2 : row->v1;
 
-		if (strstr(controllers, row->controller) != NULL)
+		if (strstr(controllers, row->controller))
 			put_file(group, name,
 				 strstr(name, "events") || strstr(name, "control") ?
 					 "max 0\noom_kill 0\n" :
@@ -237,7 +237,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	strcpy(top + strlen(top) - 6, "XXXXXX");
-	return mkdtemp(top) == NULL;
+	return !mkdtemp(top);
 }
 
 static int tear_down(void **state)

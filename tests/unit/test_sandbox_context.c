@@ -288,8 +288,9 @@ static void test_what_cannot_be_copied(void **state)
 	static const struct {
 		const char *why, *code;
 	} rows[] = {
-		{ "a thread runs on", "import threading, time\n"
-				      "threading.Thread(target=time.sleep, args=(0.1,)).start()" },
+		{ "a thread runs on", "import threading\n"
+				      "threading.Thread(target=threading.Event().wait, "
+				      "daemon=True).start()" },
 		{ "a process runs on", "import subprocess\np = subprocess.Popen(['sleep', '9'])" },
 		{ "a process runs on", "import os\n"
 				       "if os.fork() == 0:\n"

@@ -49,9 +49,9 @@ static void test_patterns(void **state)
 		size_t len = strlen(c->pattern);
 
 		assert_int_equal(write(crash.pattern, c->pattern, len), len);
-		assert_int_equal(crash_check(&crash, &failure), c->told == NULL ? 0 : -1);
+		assert_int_equal(crash_check(&crash, &failure), c->told ? -1 : 0);
 		assert_int_equal(failure.step[0] != '\0', c->told != NULL);
-		if (c->told != NULL && strstr(failure.remedy, c->told) == NULL)
+		if (c->told && !strstr(failure.remedy, c->told))
 			fail_msg("%s: %s", c->pattern, failure.remedy);
 		/* Whole, and no errno of something else. */
 		assert_true(strlen(failure.remedy) < sizeof(failure.remedy) - 1);

@@ -31,7 +31,7 @@ static inline int64_t patience(void)
 {
 	const char *times = getenv("ASSAY_TEST_SLOWNESS");
 
-	return times == NULL ? 1 : atoi(times);
+	return times ? atoi(times) : 1;
 }
 
 /* The kernel that programs see is gVisor's: a keeper for each run, which is told less. */
@@ -39,7 +39,7 @@ static inline bool is_gvisor(void)
 {
 	const char *name = getenv("ASSAY_TEST_SANDBOX");
 
-	return name != NULL && strcmp(name, "oci:runsc") == 0;
+	return name && !strcmp(name, "oci:runsc");
 }
 
 static int set_up(void **state)

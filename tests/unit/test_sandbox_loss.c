@@ -51,19 +51,19 @@ static pid_t find_child(pid_t keeper, long number)
 	pid_t found = 0;
 
 	assert_non_null(dir);
-	while (found == 0 && (entry = readdir(dir)) != NULL) {
+	while (found == 0 && (entry = readdir(dir))) {
 		long parent = 0, outer = 0, inner = 0;
 		bool named = false;
 		FILE *f;
 
 		snprintf(path, sizeof(path), "/proc/%.20s/status", entry->d_name);
 		f = fopen(path, "r");
-		while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-			named |= strcmp(line, "Name:\tassay-launcher\n") == 0;
+		while (f && fgets(line, sizeof(line), f)) {
+			named |= !strcmp(line, "Name:\tassay-launcher\n");
 			sscanf(line, "PPid: %ld", &parent);
 			sscanf(line, "NSpid: %ld %ld", &outer, &inner);
 		}
-		if (f != NULL)
+		if (f)
 			fclose(f);
 		if (parent == keeper && inner == number && (named || number == 1))
 			found = (pid_t)outer;
@@ -215,10 +215,13 @@ static void test_keeper_killed_between_runs(void **state)
 
 static void stop_one(void *self, bool is_stderr, const char *bytes, size_t len)
 {
+	const pid_t *one = self;
+
 	(void)is_stderr;
 	(void)bytes;
 	(void)len;
-	kill(*(pid_t *)self, SIGSTOP);
+	kill(*one, SIGSTOP);
+	until_state(*one, 'T');
 }
 
 /* Dead before it made anybody who could have read the job. */
@@ -226,7 +229,8 @@ static void test_launcher_killed_at_a_start(void **state)
 {
 	pid_t launcher = find_child(native_of(sandbox)->keeper, 0), killer;
 	struct sandbox_watch watch = { .output = stop_one, .self = &launcher, .cancel_fd = -1 };
-	struct sandbox_job job = job_of("bash", "echo now; sleep 0.2");
+	/* More than a pipe has room for: it ends when that was read, and so has been stopped. */
+	struct sandbox_job job = job_of("bash", "echo now; head -c 200000 /dev/zero");
 	struct sandbox_result r;
 	struct error err = ERROR_INIT;
 

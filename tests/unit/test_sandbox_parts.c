@@ -147,7 +147,7 @@ static void test_types(void **state)
 		const struct type_case *c = &type_cases[i];
 		const char *type = filetype_guess(c->path, c->bytes, c->len);
 
-		if (strcmp(type, c->type) != 0)
+		if (strcmp(type, c->type))
 			fail_msg("%.20s is %s, not %s", c->bytes, c->type, type);
 	}
 }
@@ -163,7 +163,7 @@ static void test_languages(void **state)
 	assert_null(language_find("cobol"));
 	assert_null(language_find(""));
 	assert_null(language_at(99));
-	for (size_t i = 0; language_at(i) != NULL; i++)
+	for (size_t i = 0; language_at(i); i++)
 		assert_ptr_equal(language_find(language_at(i)->name), language_at(i));
 }
 

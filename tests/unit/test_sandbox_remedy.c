@@ -78,7 +78,7 @@ static int fake_file_write(int dir, const char *path, const char *text)
 {
 	(void)dir;
 	(void)text;
-	return refuse != NULL && strcmp(path, refuse) == 0 ? deny() : 0;
+	return refuse && !strcmp(path, refuse) ? deny() : 0;
 }
 
 struct step_case {
@@ -173,10 +173,10 @@ static void test_the_remedy_is_the_one(void **state)
 		int root;
 
 		assert_non_null(mkdtemp(top));
-		for (size_t n = 0; n < 4 && host_cases[i].files[n] != NULL; n++)
+		for (size_t n = 0; n < 4 && host_cases[i].files[n]; n++)
 			put(top, host_cases[i].files[n]);
 		root = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (strstr(remedy_userns(root), host_cases[i].told) == NULL)
+		if (!strstr(remedy_userns(root), host_cases[i].told))
 			fail_msg("case %zu: %s", i, remedy_userns(root));
 		/* It must fit whole into what carries it. */
 		assert_true(strlen(remedy_userns(root)) <

@@ -185,7 +185,7 @@ static long private_kib(pid_t pid)
 	if (file_read(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return -1;
 	line = strstr(text, "Private_Dirty:");
-	return line == NULL ? -1 : strtol(line + strlen("Private_Dirty:"), NULL, 10);
+	return line ? strtol(line + strlen("Private_Dirty:"), NULL, 10) : -1;
 }
 
 /* What it has had of a processor so far. */
@@ -243,7 +243,7 @@ static int open_object(void)
 
 	path[n < 0 ? 0 : n] = '\0';
 	for (int up = 0; up < 3; up++)
-		if (strrchr(path, '/') != NULL)
+		if (strrchr(path, '/'))
 			*strrchr(path, '/') = '\0';
 	strcat(path, "/assay-warm.so");
 	file = open(path, O_RDONLY | O_CLOEXEC);
@@ -270,7 +270,7 @@ int main(int argc, char **argv)
 	if (stage_enter(&stage) < 0 ||
 	    stage_template(&stage, object, argc > 2 ? argv[2] : NULL) < 0)
 		return 1;
-	if (argc > 1 && strcmp(argv[1], "figures") == 0)
+	if (argc > 1 && !strcmp(argv[1], "figures"))
 		return print_figures(argc > 3 ? argv[3] : "print(1)\n");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void test_vectors(void **state)
 			"aws4_request, SignedHeaders=%s, Signature=%s",
 			v->names, v->signature);
 
-		if (strcmp(got, want) != 0)
+		if (strcmp(got, want))
 			fail_msg("%s:\n%s\n%s", v->name, got, want);
 	}
 }

@@ -79,46 +79,46 @@ static bool say_after_start(const char *what)
 	struct stream_result r = good_result();
 	struct stream_header h = { .kind = STREAM_KINDS };
 
-	if (strcmp(what, "good") == 0) {
+	if (!strcmp(what, "good")) {
 		say_result(r);
-	} else if (strcmp(what, "dies") == 0) {
+	} else if (!strcmp(what, "dies")) {
 		_exit(1);
-	} else if (strcmp(what, "complains") == 0) {
+	} else if (!strcmp(what, "complains")) {
 		fprintf(stderr, "the cable \033[31mbroke\n");
 		_exit(1);
-	} else if (strcmp(what, "ran-twice") == 0) {
+	} else if (!strcmp(what, "ran-twice")) {
 		say(STREAM_RAN, 0, NULL, 0);
-	} else if (strcmp(what, "lost-output") == 0) {
+	} else if (!strcmp(what, "lost-output")) {
 		r.out_len = 1;
 		say_result(r);
-	} else if (strcmp(what, "more-calls") == 0) {
+	} else if (!strcmp(what, "more-calls")) {
 		r.result.forbidden_count = PROTOCOL_FORBIDDEN_MAX + 1;
 		say_result(r);
-	} else if (strcmp(what, "short-result") == 0) {
+	} else if (!strcmp(what, "short-result")) {
 		say(STREAM_RESULT, 0, &r, sizeof(r) - 1);
-	} else if (strcmp(what, "no-kind") == 0) {
+	} else if (!strcmp(what, "no-kind")) {
 		(void)!write(1, &h, sizeof(h));
-	} else if (strcmp(what, "too-long") == 0) {
+	} else if (!strcmp(what, "too-long")) {
 		h = (struct stream_header){ .kind = STREAM_DATA, .len = STREAM_PIECE + 1 };
 		(void)!write(1, &h, sizeof(h));
-	} else if (strcmp(what, "a-request") == 0) {
+	} else if (!strcmp(what, "a-request")) {
 		say(STREAM_KILL, 0, &h, 4);
-	} else if (strcmp(what, "credit") == 0) {
+	} else if (!strcmp(what, "credit")) {
 		say(STREAM_CREDIT, STREAM_LINK, "\377\377\377\377", 4);
-	} else if (strcmp(what, "list-flood") == 0) {
+	} else if (!strcmp(what, "list-flood")) {
 		flood(STREAM_LEFT);
-	} else if (strcmp(what, "up") == 0) {
+	} else if (!strcmp(what, "up")) {
 		say_left((struct protocol_left){ .size = 4, .bytes_len = 4 }, "a/../../b", 4);
-	} else if (strcmp(what, "root") == 0) {
+	} else if (!strcmp(what, "root")) {
 		say_left((struct protocol_left){ .size = 4, .bytes_len = 4 }, "/etc/passwd", 4);
-	} else if (strcmp(what, "breaks-off") == 0) {
+	} else if (!strcmp(what, "breaks-off")) {
 		say_left((struct protocol_left){ .size = 5, .bytes_len = 5 }, "a", 4);
-	} else if (strcmp(what, "huge") == 0) {
+	} else if (!strcmp(what, "huge")) {
 		say_left((struct protocol_left){ .size = UINT64_MAX, .bytes_len = UINT64_MAX }, "a",
 			 4);
-	} else if (strcmp(what, "two-sizes") == 0) {
+	} else if (!strcmp(what, "two-sizes")) {
 		say_left((struct protocol_left){ .size = 9, .bytes_len = 4 }, "a", 4);
-	} else if (strcmp(what, "no-state") == 0) {
+	} else if (!strcmp(what, "no-state")) {
 		say_left((struct protocol_left){ .state = 77 }, "a", 0);
 	} else {
 		return false;
@@ -130,11 +130,11 @@ static void say_before_start(const char *what)
 {
 	struct stream_result r = good_result();
 
-	if (strcmp(what, "never-ran") == 0)
+	if (!strcmp(what, "never-ran"))
 		say_result(r);
-	else if (strcmp(what, "found") == 0)
+	else if (!strcmp(what, "found"))
 		say(STREAM_FOUND, 0, "/x", 2);
-	else if (strcmp(what, "list-first") == 0)
+	else if (!strcmp(what, "list-first"))
 		say(STREAM_DATA, STREAM_PAYLOAD, "x", 1);
 }
 
@@ -144,17 +144,17 @@ static int be_far(const char *what)
 	char line[STREAM_LINE];
 
 	stream_greeting(line);
-	if (strcmp(what, "nothing") == 0)
+	if (!strcmp(what, "nothing"))
 		return 0;
-	if (strcmp(what, "banner") == 0)
+	if (!strcmp(what, "banner"))
 		return puts("Welcome to \033[31mhost!") < 0;
-	if (strcmp(what, "version") == 0)
+	if (!strcmp(what, "version"))
 		return puts("assay-stream 77 1 2 3 4 le") < 0;
-	if (strcmp(what, "endless-line") == 0)
+	if (!strcmp(what, "endless-line"))
 		for (;;)
 			if (printf("aaaaaaaa") < 0 || fflush(stdout) != 0)
 				return 0;
-	if (strcmp(what, "hello") == 0) {
+	if (!strcmp(what, "hello")) {
 		(void)!write(1, line, strlen(line));
 		say(STREAM_HELLO, 0, &hello, sizeof(hello));
 		wait_for_end();
@@ -166,9 +166,9 @@ static int be_far(const char *what)
 	if (say_after_start(what))
 		wait_for_end();
 	say(STREAM_DATA, STREAM_STDOUT, "started\n", 8);
-	if (strcmp(what, "flood") == 0)
+	if (!strcmp(what, "flood"))
 		flood(STREAM_STDOUT);
-	if (strcmp(what, "dies-when-told") == 0)
+	if (!strcmp(what, "dies-when-told"))
 		wait_for_frame(STREAM_KILL);
 	else
 		wait_for_end();

@@ -80,13 +80,13 @@ static void stage_exec_template(int orders, int object, const char *modules)
 	char *const *argv, *const *envp;
 	size_t n = 0;
 
-	while (stage_env[n] != NULL) {
+	while (stage_env[n]) {
 		env[n] = stage_env[n];
 		n++;
 	}
 	env[n++] = "LD_PRELOAD=/proc/self/fd/4";
-	snprintf(named, sizeof(named), WARM_MODULES "=%s", modules == NULL ? "" : modules);
-	if (modules != NULL)
+	snprintf(named, sizeof(named), WARM_MODULES "=%s", modules ? modules : "");
+	if (modules)
 		env[n++] = named;
 	env[n] = NULL;
 	orders = fcntl(orders, F_DUPFD, 10);

@@ -267,8 +267,8 @@ static const struct conversation conversations[] = {
 	  .says = "modules: os\nworking folder: /tmp\n" },
 	{ "threads are named",
 	  "python",
-	  { "import threading, time\nt = threading.Thread(target=time.sleep, args=(0.2,), "
-	    "name='slow')\nt.start()" },
+	  { "import threading\nt = threading.Thread(target=threading.Event().wait, "
+	    "name='slow', daemon=True)\nt.start()" },
 	  "",
 	  WELL,
 	  .left = "thread slow" },

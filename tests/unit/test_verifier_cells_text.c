@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "verifier/cells.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -382,6 +383,34 @@ static void test_forgeries(void **state)
 	}
 }
 
+static void *ask_all(void *self)
+{
+	size_t *wrong = self;
+
+	for (size_t i = 0; i < ARRAY_SIZE(forgeries); i++) {
+		const struct cell cell = cell_of(forgeries[i].code);
+		cleanup_free char *why = cells_forge(language_find(forgeries[i].lang), &cell, 1);
+
+		*wrong += !!why != forgeries[i].could;
+	}
+	return NULL;
+}
+
+/* Nobody has asked before them. */
+static void test_threads_ask_at_once(void **state)
+{
+	pthread_t threads[3];
+	size_t wrong[ARRAY_SIZE(threads)] = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, ask_all, &wrong[i]), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		assert_int_equal(wrong[i], 0);
+	}
+}
+
 /* What one cell binds another may use. */
 static void test_forged_together(void **state)
 {
@@ -409,9 +438,8 @@ static void test_forged_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_reports_are_cut),
-		cmocka_unit_test(test_forgeries),
+		cmocka_unit_test(test_threads_ask_at_once), cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_reports_are_cut),	    cmocka_unit_test(test_forgeries),
 		cmocka_unit_test(test_forged_together),
 	};
 

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "tests/unit/test_moment.h"
 #include "verifier/check/check.h"
 
 #include <stdlib.h>
@@ -193,7 +193,6 @@ static const char *const monstrous[] = {
 };
 
 #define LONG_OUTPUT ((size_t)1 << 20)
-#define A_MOMENT_US (20 * 1000000LL) /* on a loaded machine; each takes milliseconds */
 
 /* Whatever a list of such checks says of an output of a megabyte. */
 static void judge_all(const struct check_list *list, const char *about)
@@ -218,8 +217,7 @@ static void judge_all(const struct check_list *list, const char *about)
 			fail_msg("%s: passes", about);
 		check_result_release(&r);
 	}
-	if (clock_cpu_us() - began > A_MOMENT_US)
-		fail_msg("%s: took %lld us", about, (long long)(clock_cpu_us() - began));
+	ASSERT_MOMENT(about, began);
 	free(result.out.bytes);
 }
 
@@ -460,8 +458,7 @@ static void test_many_patterns_are_bounded(void **state)
 	/* What cannot be tried on outputs that answer nothing proves nothing. */
 	assert_non_null(check_passed_by(&list.checks[0], &effort));
 	check_list_release(&list);
-	if (clock_cpu_us() - start > 2000000)
-		fail_msg("took %lld us", (long long)(clock_cpu_us() - start));
+	ASSERT_MOMENT("1500 patterns", start);
 }
 
 static void test_plan_of_many_checks(void **state)

@@ -187,7 +187,7 @@ static bool row_takes(const struct row *row, const struct json *r)
 {
 	cleanup_free char *source = mem_printf("|%s|", json_get_string(r, "source"));
 
-	if (strcmp(row->lang, json_get_string(r, "lang")) != 0 || !strstr(row->sources, source))
+	if (strcmp(row->lang, json_get_string(r, "lang")) || !strstr(row->sources, source))
 		return false;
 	return row->os_touching < 0 || json_get_bool(r, "os_touching", false) == row->os_touching;
 }
@@ -198,7 +198,7 @@ static void show(const struct row *row, const struct json *r, const struct scree
 	const char *want = getenv("ASSAY_SCREEN_SHOW");
 	size_t i;
 
-	if (!want || strcmp(want, row->name) != 0)
+	if (!want || strcmp(want, row->name))
 		return;
 	printf("%s %s\n", json_get_string(r, "id"), screen_action_name(s->verdict));
 	for (i = 0; i < s->count; i++)
@@ -229,7 +229,7 @@ static void count_record(const char *file, const struct json *r, const struct tr
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct row *row = &rows[i];
 
-		if (strcmp(row->file, file) != 0 || !row_takes(row, r))
+		if (strcmp(row->file, file) || !row_takes(row, r))
 			continue;
 		row->total++;
 		row->by_text += is_flagged(row, r, NULL);

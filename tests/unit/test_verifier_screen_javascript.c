@@ -156,7 +156,7 @@ static bool count_refused(const char *file, enum screen_profile profile, size_t 
 		cleanup_json struct json *r = json_parse(line, strlen(line), 0, &err);
 		struct screening s = { 0 };
 
-		if (!r || strcmp(json_get_string(r, "lang"), "javascript") != 0)
+		if (!r || strcmp(json_get_string(r, "lang"), "javascript"))
 			continue;
 		screen_once(json_get_string(r, "code"), profile, &s);
 		*ret_total += 1;

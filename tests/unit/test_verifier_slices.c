@@ -178,7 +178,7 @@ static void needed(const char *lang, const struct slices *slices, size_t count)
 		for (size_t u = 0; u < n; u++)
 			if (s.used[u])
 				*to++ = (char)('0' + u);
-		if (strcmp(used, slices[i].used) != 0)
+		if (strcmp(used, slices[i].used))
 			fail_msg("%s: %s, not %s: of %s; %s", lang, used, slices[i].used,
 				 slices[i].cells[1], s.why_all ? s.why_all : "");
 	}

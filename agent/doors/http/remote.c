@@ -211,7 +211,7 @@ bool http_mcp_check(struct exchange *x)
 
 	message_read(&m, exchange_body(x)->data, exchange_body(x)->len);
 	*r = (struct remote){ .x = x, .may_stream = exchange_takes_events(x) };
-	r->modern = json_get(json_get(m.params, "_meta"), META_VERSION) != NULL ||
+	r->modern = json_get(json_get(m.params, "_meta"), META_VERSION) ||
 		    (version && !strcmp(version, MODERN));
 	exchange_memory_is(x, r, release);
 	struct json *wrong = objection(r, &m, version);

@@ -10,7 +10,7 @@ int main(void)
 	char line[256];
 	int lines = 0;
 	FILE *f = fopen("/proc/self/net/unix", "r");
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+	while (f && fgets(line, sizeof(line), f))
 		if (lines++ > 0)
 			fputs(line, stdout);
 	for (int i = 0; i < 60; i++) {

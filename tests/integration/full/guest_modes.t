@@ -16,18 +16,11 @@ sys.dont_write_bytecode = True
 import corpus
 import npm_clients
 import tap
-from tap import ok, same
+from tap import ok, same, write
 
 PLACE = os.path.join(tap.TOP, "build/npm-pyodide")
 MODULES = os.path.join(PLACE, "node_modules")
 INNER = ("userns", "pidns", "netns", "mountns", "no_new_privs")
-
-
-def write(name, text):
-    path = os.path.join(tap.work, name)
-    with open(path, "w") as f:
-        f.write(text)
-    return path
 
 
 def programs():

@@ -13,7 +13,7 @@ import time
 sys.dont_write_bytecode = True
 import npm
 import tap
-from tap import ok, same
+from tap import ok, same, write
 
 HERE = os.path.join(tap.TOP, "tests/integration/lambda-emulator")
 PLACE = os.path.join(tap.TOP, "build/npm-lambda")
@@ -61,13 +61,6 @@ def is_there(process):
             return False
         time.sleep(0.1)
     return False
-
-
-def write(name, content):
-    path = os.path.join(tap.work, name)
-    with open(path, "wb") as f:
-        f.write(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 def body():

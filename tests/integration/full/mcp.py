@@ -9,7 +9,7 @@ import time
 import tap
 
 MODERN = "2026-07-28"
-PATIENCE = 120  # the machine may be busy
+PATIENCE = tap.PATIENCE
 
 
 def meta(version=MODERN, capabilities=None, **more):

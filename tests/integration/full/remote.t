@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import remote_mocks as mocks
 import tap
 from serving import Server
-from tap import ok, same
+from tap import ok, same, write
 
 OUTCOMES = [  # name, language, program, more arguments, outcome, and of the result
     ("exit", "bash", "exit 3", [], "exit", ("exit_code", 3)),
@@ -26,13 +26,6 @@ OUTCOMES = [  # name, language, program, more arguments, outcome, and of the res
     ("output", "bash", "yes | head -c 3000000", [], "output_limit", ("stdout_bytes", None)),
     ("memory", "python", "x = bytearray(1 << 30); print(1)", [], None, ("stdout", "")),
 ]
-
-
-def write(name, text):
-    path = os.path.join(tap.work, name)
-    with open(path, "wb") as f:
-        f.write(text if isinstance(text, bytes) else text.encode())
-    return path
 
 
 class Service:
@@ -141,6 +134,7 @@ class Service:
            self.name + ": a limit that it would end before is refused", got)
 
     def cancelled(self):
+        # What it runs lasts till it is cancelled; but the server of this test goes on to its end.
         env = tap.environment(**self.env)
         process = subprocess.Popen([tap.ASSAY, "exec", "--sandbox", self.sandbox, "--weaker", "--json", "--lang", "bash",
                                     "--timeout", "100", write("long", "echo begun; sleep 1.5")], env=env, cwd=tap.work,

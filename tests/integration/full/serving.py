@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 import time
 
 import mcp
@@ -125,6 +126,17 @@ class Server:
             self.process.kill()
         self.process.wait()
         self.process.stderr.close()
+
+
+def until_read(s):
+    """Until the server, on this host, has read all that was sent on a connection."""
+    ends = ["%08X:%04X" % (int.from_bytes(socket.inet_aton(a), sys.byteorder), port) for a, port in (s.getpeername(), s.getsockname())]
+
+    def has_read():
+        with open("/proc/net/tcp") as f:
+            rows = [row.split() for row in f]
+        return any(row[1:3] == ends and row[4].endswith(":00000000") for row in rows)
+    return tap.until(has_read)
 
 
 def read_all(s):

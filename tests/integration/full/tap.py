@@ -6,10 +6,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
 DATA = os.environ.get("ASSAY_DATA") or os.path.join(TOP, "../shared/data")
 ASSAY = os.path.abspath(os.environ.get("ASSAY") or os.path.join(TOP, "build/assay"))
+
+PATIENCE = 120  # the machine may be busy
 
 count = failures = 0
 work = None
@@ -57,6 +60,24 @@ def environment(**more):
     env.update(XDG_CONFIG_HOME=env["HOME"] + "/config", XDG_DATA_HOME=env["HOME"] + "/data",
                XDG_STATE_HOME=env["HOME"] + "/state", XDG_CACHE_HOME=cache, **more)
     return env
+
+
+def write(name, content, mode=0o644):
+    """A file of the work folder, of text or bytes; returns its path."""
+    path = os.path.join(work, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+    os.chmod(path, mode)
+    return path
+
+
+def until(true):
+    """Waits until that is so, and says whether it is."""
+    end = time.monotonic() + PATIENCE
+    while not true() and time.monotonic() < end:
+        time.sleep(0.02)
+    return true()
 
 
 def dump(path, records):
