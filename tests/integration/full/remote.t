@@ -211,9 +211,11 @@ def azure():
 
 def container():
     """The container's own server, not a mock of it."""
-    key = "container-key-0123456789"
+    key, own = "container-key-0123456789", os.path.join(tap.work, "container-tmp")
+    os.mkdir(own)
     process = subprocess.Popen([mocks.PYTHON, "-B", mocks.REMOTE + "/deploy/container.py", "0"], stdout=subprocess.PIPE,
-                               env={"PATH": "/usr/bin:/bin", "PYTHONPATH": mocks.REMOTE, "AZURE_CONTAINER_KEY": key})
+                               env={"PATH": "/usr/bin:/bin", "PYTHONPATH": mocks.REMOTE, "AZURE_CONTAINER_KEY": key,
+                                    "TMPDIR": own, "ASSAY_RUNNER_PLACES": own})
     port = process.stdout.readline().split()[-1].decode()
     env = {"AZURE_CONTAINER_KEY": key}
 
