@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #define IMAGE_MAX 255
+/* Of a container's memory, beside its program's: the keeper, and the default limit of disk. */
+#define OWN_BYTES ((int64_t)128 << 20)
 
 /* Where DOCKER_HOST says, or else the first that there is: Docker's, Podman's of this user, root's.
  */
@@ -51,6 +53,13 @@ static bool is_image(const char *name)
 				 "._-/:@")] == '\0';
 }
 
+/* Of a container, by the engine's control group: a wall around the keeper's own count. A job may
+ * be any that this machine could hold, so that it is most of that, and not all. */
+static int64_t memory_bytes(void)
+{
+	return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 4 * 3;
+}
+
 static int open_docker(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
 	if (!is_image(options->target))
@@ -66,12 +75,16 @@ static int open_docker(void **ret_self, const struct sandbox_options *options, s
 	native_far_add(&far->command, mem_strdup("--engine"));
 	native_far_add(&far->command, TAKE_PTR(socket));
 	native_far_add(&far->command, mem_strdup(options->target));
+	native_far_add(&far->command, mem_printf("%lld", (long long)memory_bytes()));
+	far->memory_bytes = memory_bytes() - OWN_BYTES;
 	sandbox_fact_add(&far->outer, "image", options->target, "outer");
 	sandbox_fact_add(&far->outer, "namespaces", "pid net mount ipc uts", "outer");
 	sandbox_fact_add(&far->outer, "network", "none", "outer");
 	sandbox_fact_add(&far->outer, "root", "the image, read-only", "outer");
 	sandbox_fact_add(&far->outer, "capabilities", "none", "outer");
 	sandbox_fact_add(&far->outer, "user", "65534", "outer");
+	cleanup_free char *mib = mem_printf("%lld MiB", (long long)(memory_bytes() >> 20));
+	sandbox_fact_add(&far->outer, "memory", mib, "outer");
 	sandbox_fact_add(&far->outer, "seccomp", "none but the keeper's", "outer");
 	return native_open_far(ret_self, far, options, err);
 }

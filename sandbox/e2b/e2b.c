@@ -19,6 +19,10 @@
 #define PORT	      "49983" /* of what serves files and commands in a sandbox */
 #define FOLDER	      "/home/user/assay"
 #define STEP_MS	      60000
+#define MAKE_MS	      30000
+#define END_MS	      15000
+#define AROUND_S      60 /* of a sandbox, beside its program's wall time: its start and the ends */
+#define SLOWEST_BYTES 65536 /* of the job in a second */
 #define ID_CHARS      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 #define FRAME_HEAD    5 /* flags, and the length in four bytes, the highest first */
 #define FRAMES_MAX    ((size_t)1 << 20)
@@ -103,7 +107,15 @@ static int read_made(struct made *m, const struct buf *body, struct error *err)
 	return 0;
 }
 
-static int make(struct made *m, struct error *err)
+/* How long a sandbox lives that nobody ends: when assay is killed, it is there no longer than that.
+ */
+static int64_t life_s(const struct remote_ask *ask, size_t job_len)
+{
+	return (ask->wall_ms + 999) / 1000 + AROUND_S + (int64_t)(job_len / SLOWEST_BYTES);
+}
+
+/* Who cancels meanwhile waits for its id, since nobody else could end it. */
+static int make(struct made *m, size_t job_len, struct error *err)
 {
 	cleanup_free char *url = mem_printf("%s/sandboxes", m->e->api), *text = NULL;
 	cleanup_json struct json *body = json_object();
@@ -111,11 +123,12 @@ static int make(struct made *m, struct error *err)
 	cleanup_buf struct buf answer = BUF_INIT(1 << 20);
 	struct call call = { .url = url,
 			     .headers = &headers,
-			     .answer_ms = STEP_MS,
-			     .cancel_fd = m->ask->cancel_fd };
+			     .answer_ms = MAKE_MS,
+			     .cancel_fd = m->ask->cancel_fd,
+			     .is_making = true };
 
 	json_set_string(body, "templateID", m->e->template);
-	json_set_int(body, "timeout", m->ask->answer_ms / 1000 + 60);
+	json_set_int(body, "timeout", life_s(m->ask, job_len));
 	json_set_bool(body, "secure", true);
 	json_set_bool(body, "allow_internet_access", false);
 	text = json_print(body);
@@ -138,7 +151,7 @@ static void end(struct made *m)
 	const struct call call = { .method = "DELETE",
 				   .url = url,
 				   .headers = &headers,
-				   .answer_ms = STEP_MS,
+				   .answer_ms = END_MS,
 				   .cancel_fd = -1 };
 
 	api_headers(m->e, &headers);
@@ -181,10 +194,9 @@ static int upload(struct made *m, const char *name, const char *bytes, size_t le
 	return status >= 200 && status < 300 ? 0 : refused("uploading", status, &answer, err);
 }
 
-static int upload_all(struct made *m, struct error *err)
+static int upload_all(struct made *m, const char *job, struct error *err)
 {
 	const struct embed *runner = embed_find("sandbox/remote/runner.py");
-	cleanup_free char *job = json_print(m->ask->request);
 
 	if (upload(m, "runner.py", runner->data, embed_len(runner), err) < 0)
 		return -1;
@@ -321,9 +333,10 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 			struct error *err)
 {
 	struct made m = { .e = self, .http = http, .ask = ask };
+	cleanup_free char *job = json_print(ask->request);
 	struct json *answer = NULL;
 
-	if (make(&m, err) < 0 || upload_all(&m, err) < 0) {
+	if (make(&m, strlen(job), err) < 0 || upload_all(&m, job, err) < 0) {
 		err->begun = false; /* a sandbox may have, and no program */
 	} else if (run_command(&m, err) == 0) {
 		answer = download(&m, err);

@@ -20,7 +20,7 @@ function writeAll(fd, bytes) {
 
 const run = `
 def make():
-    import atexit, builtins, os, sys, traceback
+    import atexit, builtins, importlib.util, marshal, os, sys, traceback
     def start(words):
         os.chdir('/work')
         sys.argv = list(words)
@@ -34,7 +34,9 @@ def make():
         code = 0
         try:
             with open(name, 'rb') as f:
-                program = compile(f.read(), name, 'exec', dont_inherit=True)
+                text = f.read()
+            # as Python does with a file that it compiled before: assay's own come so
+            program = marshal.loads(text[16:]) if text[:4] == importlib.util.MAGIC_NUMBER else compile(text, name, 'exec', dont_inherit=True)
             exec(program, main.__dict__)
         except SystemExit as e:
             code = e.code if isinstance(e.code, int) else 0 if e.code is None else 1

@@ -128,7 +128,7 @@ static void perform(struct http *http, const struct call *c, int64_t deadline_ms
 		.idle_timeout_ms = c->answer_ms,
 		.deadline_mono_ms = deadline_ms,
 		.body_max_bytes = CALL_ANSWER_MAX,
-		.cancel_fd = c->cancel_fd,
+		.cancel_fd = c->is_making ? -1 : c->cancel_fd,
 		.once = c->body,
 		.on_body = on_body,
 		.on_header = on_header,

@@ -32,6 +32,8 @@ struct call {
 	size_t body_len;
 	int64_t answer_ms; /* for all of it, from the beginning */
 	int cancel_fd;	   /* -1: none */
+	/* What it makes has to be known, to be ended: once under way, cancel_fd does not end it. */
+	bool is_making;
 	/* Instead of the body's being kept: as it comes. False stops it. Before a try that is not
 	 * the first, on_again: what came was no answer. */
 	bool (*on_body)(void *self, const char *bytes, size_t len);

@@ -11,6 +11,10 @@
 # What it holds: wall time, CPU time, output, artifacts, open files. What it cannot for all of a run, and
 # says nothing else about: memory (looked at, and of each process limited), processes, disk, network.
 # It is no wall: who runs beside it as the same user can reach it. The wall is the machine around.
+#
+# A runner whose process or machine is used again has to be told what on that machine is its own
+# (ASSAY_RUNNER_PLACES, see Leavings): what a run leaves there is removed before the next. One that was not
+# told, or that could not remove something, serves no second run.
 import base64
 import ctypes
 import json
@@ -45,6 +49,13 @@ def words(given):
 
 # --- folders ---
 
+def remove(path):
+    """Whatever it is, however deep, and with whatever rights; links are not followed."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        subprocess.run(["chmod", "-R", "u+rwx", "--", path], stderr=subprocess.DEVNULL)
+    subprocess.run(["rm", "-rf", "--", path], stderr=subprocess.DEVNULL)
+
+
 class Folders:
     """/in, /work and /out where the machine has them, else below a folder of this run's own."""
 
@@ -61,8 +72,8 @@ class Folders:
         return os.path.join(self.base or "/", name)
 
     def empty(self, path):
-        for one in os.scandir(path):
-            shutil.rmtree(one.path, ignore_errors=True) if one.is_dir(follow_symlinks=False) else os.unlink(one.path)
+        for name in os.listdir(path):
+            remove(os.path.join(path, name))
 
     def put(self, folder, given, mode):
         path = os.path.join(self.path(folder), os.fsdecode(data(given["path"])))
@@ -75,7 +86,7 @@ class Folders:
 
     def close(self):
         if self.base:
-            shutil.rmtree(self.base, ignore_errors=True)
+            remove(self.base)
         else:
             for name in ("in", "work", "out"):
                 self.empty(self.path(name))
@@ -85,13 +96,13 @@ class Folders:
 
 def adopt():
     """Whatever the program leaves behind becomes a child of this process, whose memory and variables
-    (a function's credentials are among them) no other process of this user may read from now on."""
+    (a function's credentials are among them) no other process of this user may read from now on. Whether
+    both hold."""
     try:
         libc = ctypes.CDLL(None, use_errno=True)
-        libc.prctl(36, 1, 0, 0, 0)
-        libc.prctl(4, 0, 0, 0, 0)
+        return libc.prctl(36, 1, 0, 0, 0) == 0 and libc.prctl(4, 0, 0, 0, 0) == 0
     except (OSError, AttributeError):
-        pass
+        return False
 
 
 def end_abandoned(mark):
@@ -391,12 +402,92 @@ def run_guarded(job, folders, guard):
             "detail": "" if not why else "%s reached" % why.replace("_", " ")}
 
 
+# --- what a run leaves ---
+
+SYSV = {"shm": lambda libc, n: libc.shmctl(n, 0, None), "sem": lambda libc, n: libc.semctl(n, 0, 0),
+        "msg": lambda libc, n: libc.msgctl(n, 0, None)}
+KEYCTL = {"x86_64": 250, "aarch64": 219}
+KEYRINGS = (-3, -4, -5)  # of this session, of this user, of the user's sessions
+
+
+class Leavings:
+    """What is on a machine before a run, so that what it leaves there can be removed: in folders that are for
+    this runner alone, and, by the words "ipc" and "keys", System V's IPC and the user's keyrings."""
+
+    def __init__(self, places):
+        self.folders = [p for p in places if os.path.isabs(p) and os.path.isdir(p)]
+        self.words = set(places) & {"ipc", "keys"}
+        if set(places) - self.words - set(p for p in places if os.path.isabs(p)):
+            raise ValueError("ASSAY_RUNNER_PLACES: folders, ipc and keys, with colons between: %s" % ":".join(places))
+        self.files, self.objects = self.look(), self.ipc()
+
+    def look(self):
+        """Every path there: of what is no folder, what changes with it. A folder that is new is not looked into."""
+        known, found, folders = getattr(self, "files", None), {}, list(self.folders)
+        while folders:
+            folder = folders.pop()
+            for name in os.listdir(folder):
+                path = os.path.join(folder, name)
+                st = os.lstat(path)
+                is_folder = os.path.isdir(path) and not os.path.islink(path)
+                found[path] = (st.st_dev, st.st_ino, st.st_mode, st.st_uid) + \
+                    (() if is_folder else (st.st_size, st.st_mtime_ns, st.st_ctime_ns))
+                if is_folder and os.access(path, os.R_OK | os.X_OK) and (known is None or path in known):
+                    folders.append(path)
+        return found
+
+    def ipc(self):
+        found = set()
+        for kind in SYSV if "ipc" in self.words else ():
+            with open("/proc/sysvipc/" + kind) as f:
+                found |= {(kind, int(line.split()[1])) for line in list(f)[1:]}
+        return found
+
+    def clean(self):
+        """What could not be made as it was, in words; nothing: all could."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        for path in sorted(set(self.look()) - set(self.files)):
+            remove(path)
+        for kind, number in self.ipc() - self.objects:
+            SYSV[kind](libc, number)
+        if "keys" in self.words:
+            for ring in KEYRINGS:
+                libc.syscall(KEYCTL[os.uname().machine], 7, ring, 0, 0, 0)
+        left = sorted(p for p, what in self.look().items() if self.files.get(p) != what)
+        left += sorted(set(self.files) - set(self.look()))
+        return left + ["%s %d" % one for one in sorted(self.ipc() - self.objects)]
+
+
+used = False
+spoiled = None  # why no other program may run here
+
+
+def places_of_this():
+    given = os.environ.get("ASSAY_RUNNER_PLACES", "")
+    return given.split(":") if given else None
+
+
 def run(job):
+    global used, spoiled
+    if spoiled:
+        raise RuntimeError("this runner serves no more: " + spoiled)
+    places = places_of_this()
+    if used and places is None:
+        raise RuntimeError("this runner ran a program already, and what that left cannot be told from what is not its: "
+                           "ASSAY_RUNNER_PLACES has to name the folders that it alone uses")
+    leavings = Leavings(places or [])
+    used, spoiled = True, "a run was not over"
+    if not adopt() and places:
+        raise RuntimeError("what a program leaves running could not be ended here")
     folders = Folders()
     try:
         return run_in(job, folders)
     finally:
         folders.close()
+        left = leavings.clean() + ["process %d" % p for p, _, _ in descendants()]
+        if folders.base is None:
+            left += [n for n in ("in", "work", "out") if os.listdir(folders.path(n))]
+        spoiled = "a program left what cannot be removed (%s)" % ", ".join(left)[:200] if left else None
 
 
 def answer(request):
@@ -406,7 +497,6 @@ def answer(request):
             raise ValueError("a job of another version of assay: this is %d" % VERSION)
         if request.get("action") != "run":
             raise ValueError("a runner does not know how to %s" % request.get("action"))
-        adopt()
         return {"assay_job": VERSION, "results": [run(job) for job in request["jobs"]]}
     except Exception as e:  # whoever asked is to hear of it
         return {"assay_job": VERSION, "error": {"kind": "sandbox", "message": "%s: %s" % (type(e).__name__, e)}}

@@ -15,8 +15,10 @@ import sys
 import tarfile
 import tempfile
 import threading
+import time
 
 ID = "5" * 64
+LEFT, MAKING = "a" * 64, "b" * 64  # never started, of an hour ago and of now
 
 
 class Engine:
@@ -62,8 +64,10 @@ class Engine:
         self.say(connection, 200, {"ApiVersion": "1.%d" % self.newest, "MinAPIVersion": "1.%d" % self.oldest})
 
     def create(self, connection, body):
-        wanted = json.loads(body)
-        if wanted["HostConfig"].get("Binds") or wanted["HostConfig"]["NetworkMode"] != "none":
+        host = json.loads(body)["HostConfig"]
+        limited = 0 < host["Memory"] == host["MemorySwap"] < os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") and \
+            0 < host["PidsLimit"] <= 16384
+        if host.get("Binds") or host["NetworkMode"] != "none" or not limited:
             self.say(connection, 400, {"message": "not what a sandbox is"})
         else:
             self.say(connection, 201, {"Id": ID, "Warnings": []})
@@ -101,6 +105,14 @@ class Engine:
             self.container.wait()
         self.say(connection, 204)
 
+    def list(self, connection, _):
+        now = int(time.time())
+        self.say(connection, 200, [{"Id": i, "Names": ["/" + i[:4]], "Created": made, "State": "created"}
+                                   for i, made in ((MAKING, now), (LEFT, now - 3600))])
+
+    def remove_left(self, connection, _):
+        self.say(connection, 204)
+
     calls = {
         "GET /version": version,
         "POST /containers/create": create,
@@ -108,6 +120,8 @@ class Engine:
         "POST /containers/ID/attach": attach,
         "POST /containers/ID/start": start,
         "DELETE /containers/ID": remove,
+        "GET /containers/json": list,
+        "DELETE /containers/" + LEFT: remove_left,
     }
 
 

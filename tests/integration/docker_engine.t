@@ -22,8 +22,10 @@ for versions in '12 41 41' '24 43 41' '44 52 44'; do
 	is "$code $out" '0 42' "an engine of 1.$1 to 1.$2 runs a program"
 	is "$(grep -o '/v1\.[0-9]*' requests.txt | sort -u)" "/v1.$3" "it is spoken to as 1.$3"
 	is "$(head -n 1 requests.txt)" 'GET /version' 'what it knows is asked first, of no version'
-	until_true grep -q '^DELETE' requests.txt
-	ok $? 'the container is removed'
+	until_true grep -q '^DELETE.*/a' requests.txt
+	ok $? 'what somebody left who was killed before its start is removed'
+	is "$(grep '^DELETE' requests.txt | sed 's,.*/,,; s/5\{64\}/ours/; s/a\{64\}/left/' | tr '\n' ' ')" 'ours?force=1&v=1 left?v=1 ' \
+		'after the container, by force, and nothing that is just being made'
 done
 engine 10 30
 run exec --sandbox docker:image p.py

@@ -3,24 +3,11 @@
 # refuses (firecracker.py), whose machine is played by the keeper. No host at hand has KVM: with a real
 # Firecracker this was never run.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/firecracker.sh"
 command -v mke2fs >/dev/null || [ -x /usr/sbin/mke2fs ] || skip_all 'no mke2fs: apt-get install e2fsprogs'
 
-mkdir -p mock kernel/boot kernel/lib/modules/6.1-cloud/kernel/drivers/virtio cache/assay
-cp "$top/tests/integration/firecracker.py" mock/firecracker
-chmod 755 mock/firecracker
-ln -s "$(dirname "$ASSAY")/assay-keeper" mock/keeper
-touch kernel/boot/vmlinuz-6.1-cloud kernel/lib/modules/6.1-cloud/kernel/drivers/virtio/virtio.ko
-printf '\177ELF and so on' >kernel/boot/vmlinux-6.1-cloud
-export XDG_CACHE_HOME=$PWD/cache TMPDIR=$PWD
-box=firecracker:$PWD/kernel
+play_firecracker
 printf 'import sys\nopen("/out/a", "wb").write(bytes(range(256)))\nprint(6 * 7)\n' >p.py
-
-# An image that is none, under the name that the script's first lines give to the one it would make.
-script=$(dirname "$ASSAY")/assay-image
-{ sed '/^image=/q' "$script" | sed 's,cat "$0",cat "$script",' && echo 'echo "$image"'; } >name.sh
-image=$(script=$script sh name.sh "$XDG_CACHE_HOME/assay")
-head -c 4096 /dev/zero >"$image"
-printf '\123\357' | dd of="$image" bs=1 seek=1080 conv=notrunc 2>/dev/null
 
 if grep -qE '^flags.* (vmx|svm)' /proc/cpuinfo && [ -w /dev/kvm ]; then
 	skip 'no KVM' 'there is one here'

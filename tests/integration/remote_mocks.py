@@ -246,6 +246,7 @@ class E2B(Mock):
     def __init__(self, folder):
         super().__init__()
         self.folder, self.made, self.alive = folder, 0, {}
+        self.held, self.making, self.go_on = None, threading.Event(), threading.Event()  # the how manieth is made slowly
 
     def place(self, path):
         self.need(re.fullmatch(r"/home/user/assay/[a-z.]+", path), "a path: %s" % path)
@@ -259,7 +260,11 @@ class E2B(Mock):
                                     "envVars", "mcp"} and isinstance(body["templateID"], str), "members %s" % set(body))
             self.need(isinstance(body["timeout"], int) and body["timeout"] > 0, "timeout")
             self.need(not json.dumps(body).count(self.KEY), "the key is in the body")
+            self.life_s = body["timeout"]
             self.made += 1
+            if self.made == self.held:
+                self.making.set()
+                self.go_on.wait()
             name = "i%019d" % self.made
             self.alive[name] = "token-of-%d" % self.made
             return 201, {}, {"templateID": body["templateID"], "sandboxID": name, "clientID": "c", "envdVersion": "0.6.4",
@@ -314,3 +319,19 @@ class E2B(Mock):
         if "E2b-Sandbox-Id" in q["headers"]:
             return self.envd(q)
         return self.api(q, json.loads(q["body"]) if q["body"] else None)
+
+
+def play(name):
+    """One of them, until it is ended: says where it is, as a shell reads it."""
+    mock = {"lambda": Lambda, "azure": Sessions, "modal": Modal}[name]()
+    said = {"lambda": lambda: {"box": "lambda:assay-run", "AWS_ACCESS_KEY_ID": mock.ID, "AWS_SECRET_ACCESS_KEY": mock.SECRET,
+                               "AWS_SESSION_TOKEN": mock.TOKEN, "AWS_REGION": mock.REGION, "AWS_ENDPOINT_URL_LAMBDA": mock.url},
+            "azure": lambda: {"box": "azure:" + mock.url + mock.POOL, "AZURE_SESSIONS_TOKEN": mock.TOKEN},
+            "modal": lambda: {"box": "modal:" + mock.url, "MODAL_KEY": mock.KEY, "MODAL_SECRET": mock.SECRET}}[name]()
+    print("".join("export %s='%s'\n" % one for one in said.items()) + "# all", flush=True)
+    while True:
+        time.sleep(3600)
+
+
+if __name__ == "__main__":
+    play(sys.argv[1])

@@ -25,9 +25,9 @@ int far_main(enum far_way way)
 	return way == FAR_UNLINK;
 }
 
-int engine_main(const char *socket_path, const char *image)
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes)
 {
-	return socket_path == image;
+	return socket_path == image || image == memory_bytes;
 }
 
 int machine_main(char **arguments)

@@ -4,8 +4,8 @@
  * to ours. The container has no network, no capability, no mount of this host and ends with our
  * input; then, or when anything fails, it is removed with all that was made for it.
  *
- *	GET /version, POST /containers/create, PUT archive, POST attach (101), POST start; DELETE at
- *the end
+ *	GET /version, POST /containers/create, PUT archive, POST attach (101), POST start; at the
+ *end DELETE, and GET /containers/json for what others left
  *
  * The engine is trusted as root is; what runs in the container is not, and reaches us only as the
  * frames of the attached stream: [1|2, 0, 0, 0, length].
@@ -24,6 +24,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define API_MINOR 41 /* 1.41: what is spoken, and what is the same in each later one */
@@ -32,6 +33,7 @@
 #define END_MS	  3000	/* for the container to end by itself */
 #define LIMIT_MAX 16384 /* open files, and processes of the container's user */
 #define TAR_BLOCK 512
+#define ID_LEN	  64
 
 /* Everything that is not here is the engine's default of nothing. Without its own filter and masks
  * of /proc, since the keeper inside could build none of its walls with them; its filter is
@@ -48,14 +50,15 @@
 	"\"SecurityOpt\":[\"no-new-privileges\",\"seccomp=unconfined\",\"apparmor=unconfined\"%s]" \
 	","                                                                                        \
 	"\"MaskedPaths\":[],\"ReadonlyPaths\":[],\"Tmpfs\":{\"/tmp\":\"size=64m\"},"               \
+	"\"Memory\":%lld,\"MemorySwap\":%lld,\"PidsLimit\":%d,"                                    \
 	"\"Ulimits\":[{\"Name\":\"nofile\",\"Soft\":%lld,\"Hard\":%lld},"                          \
 	"{\"Name\":\"nproc\",\"Soft\":%lld,\"Hard\":%lld}],"                                       \
 	"\"LogConfig\":{\"Type\":\"none\"},\"RestartPolicy\":{\"Name\":\"no\"}}}"
 
 struct engine {
-	const char *path; /* of its socket */
-	int minor;	  /* of the API that is spoken, 1.MINOR; 0: none was agreed on */
-	char id[65];	  /* of the container; "": none */
+	const char *path;    /* of its socket */
+	int minor;	     /* of the API that is spoken, 1.MINOR; 0: none was agreed on */
+	char id[ID_LEN + 1]; /* of the container; "": none */
 	int attached;
 	size_t have; /* of reply, which may hold the stream's beginning behind an answer */
 	char reply[REPLY_MAX + 1];
@@ -196,7 +199,7 @@ static int agree(struct engine *e, bool *ret_podman)
 	return 0;
 }
 
-static int create(struct engine *e, const char *image)
+static int create(struct engine *e, const char *image, long long memory_bytes)
 {
 	struct rlimit files = { LIMIT_MAX, LIMIT_MAX }, tasks = files;
 	bool podman = false; /* takes no list of masks here, and has a word for none */
@@ -207,8 +210,8 @@ static int create(struct engine *e, const char *image)
 	getrlimit(RLIMIT_NPROC, &tasks);
 	char body[4096];
 	int n = snprintf(body, sizeof(body), CREATE, image, podman ? ",\"unmask=ALL\"" : "",
-			 at_most(files.rlim_max), at_most(files.rlim_max), at_most(tasks.rlim_max),
-			 at_most(tasks.rlim_max));
+			 memory_bytes, memory_bytes, LIMIT_MAX, at_most(files.rlim_max),
+			 at_most(files.rlim_max), at_most(tasks.rlim_max), at_most(tasks.rlim_max));
 	if (n < 0 || (size_t)n >= sizeof(body))
 		return complain("the image's name is too long", "");
 	int status = request(e, "POST", "/containers/create", body);
@@ -217,9 +220,9 @@ static int create(struct engine *e, const char *image)
 	if (status == 404)
 		return complain("there is no such image here; pull it first", image);
 	char *id = strstr(e->body, "\"Id\":\"");
-	if (status != 201 || !id || strspn(id + 6, "0123456789abcdef") != 64)
+	if (status != 201 || !id || strspn(id + 6, "0123456789abcdef") != ID_LEN)
 		return complain("the container engine makes no container", e->body);
-	memcpy(e->id, id + 6, 64);
+	memcpy(e->id, id + 6, ID_LEN);
 	return 0;
 }
 
@@ -320,6 +323,53 @@ static void remove_container(struct engine *e)
 	request(e, "DELETE", path, "");
 }
 
+/* --- what others left --- */
+
+/* One that was made and never started, of somebody who was killed in between: what runs ends with
+ * its input, and is removed by the engine then. Nobody takes so long to start one. */
+#define LEFT_S 900
+#define LEFT                                                         \
+	"/containers/json?all=1&filters=%7B%22label%22:%5B%22assay=" \
+	"sandbox%22%5D,%22status%22:%5B%22created%22%5D%7D"
+
+/* The next one of that list which is old enough: where its id begins; NULL: there is none. */
+static const char *next_left(const char *list, time_t now)
+{
+	static const char id[] = "\"Id\":\"", made[] = "\"Created\":";
+	const char *at = strstr(list, id);
+
+	while (at) {
+		const char *created = strstr(at, made), *next = strstr(at + 1, id);
+
+		at += strlen(id);
+		if (created && (!next || created < next) &&
+		    strspn(at, "0123456789abcdef") == ID_LEN &&
+		    strtoll(created + strlen(made), NULL, 10) < now - LEFT_S)
+			return at;
+		at = next;
+	}
+	return NULL;
+}
+
+/* Without force: one that runs after all stays. */
+static void remove_left(const struct engine *e)
+{
+	static struct engine list, other;
+
+	list.path = other.path = e->path;
+	list.minor = other.minor = e->minor;
+	if (e->minor == 0 || request(&list, "GET", LEFT, "") != 200)
+		return;
+	const char *at = list.body;
+	while ((at = next_left(at, time(NULL)))) {
+		char path[160];
+
+		snprintf(path, sizeof(path), "/containers/%.*s?v=1", ID_LEN, at);
+		request(&other, "DELETE", path, "");
+		at += ID_LEN;
+	}
+}
+
 /* --- the streams --- */
 
 struct frame {
@@ -381,7 +431,7 @@ static void carry(struct engine *e)
 	}
 }
 
-int engine_main(const char *socket_path, const char *image)
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes)
 {
 	static struct engine e;
 	sigset_t all;
@@ -392,9 +442,11 @@ int engine_main(const char *socket_path, const char *image)
 	signal(SIGPIPE, SIG_IGN);
 	e.path = socket_path;
 	e.attached = -1;
-	if (create(&e, image) == 0 && put_keeper(&e) == 0 && attach(&e) == 0 && start(&e) == 0)
+	if (create(&e, image, strtoll(memory_bytes, NULL, 10)) == 0 && put_keeper(&e) == 0 &&
+	    attach(&e) == 0 && start(&e) == 0)
 		carry(&e);
 	close_all(&e.attached, 1);
 	remove_container(&e);
+	remove_left(&e);
 	return 0;
 }

@@ -164,7 +164,8 @@ enum far_way {
 
 int far_main(enum far_way way);
 int near_main(char **command);
-int engine_main(const char *socket_path, const char *image);
+/* memory_bytes: of the container, by its control group. */
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes);
 
 /* --- machine.c: another COMMAND. KERNEL IMAGE MODULES MIB kvm|tcg; its exit status --- */
 

@@ -69,9 +69,10 @@ like "$code $(echo $err)" '^6 .*hold all limits \(inodes\)' 'over a socket, too'
 kill "$far_server" && wait "$far_server"
 
 hold_limits $box $weaker
-like "$not_held" '^ inodes$' 'and nothing else is not'
+limits_are_as_listed $box
 
 ask_and_replay $box $weaker
+calls_of_tools $box $weaker
 # A guest of that kernel is no process here: what is left is looked for by who started it.
 ended_by() { # signal
 	: >killed.txt
@@ -89,6 +90,7 @@ ended_by() { # signal
 	until_true eval '[ -z "$(leftovers)" ]'
 	is "$(leftovers)" '' 'nothing is left of it'
 }
+is_cancelled $box $weaker
 ended_by KILL
 ended_by TERM
 is "$code" 143 'terminated'
@@ -112,5 +114,7 @@ is "$(leftovers)" '' 'they leave nothing'
 ASSAY_TEST_SANDBOX=$box ASSAY_TEST_SET=$set "$here/humaneval.t" >set.txt 2>&1
 is "$? $(grep '^not ok' set.txt)" '0 ' "HumanEval: $(sed -n 's/^# humaneval: //p' set.txt | head -n 1)"
 is "$(leftovers)" '' 'nothing is left'
+has_tried contract pair files limits question tools cancelled killed doctor
+all_is_tried $box
 echo "# $box: $(($(date +%s%3N) - began)) ms"
 done_testing

@@ -38,6 +38,8 @@ def start(ports):
     os.symlink(os.path.join(PLACE, "node_modules"), os.path.join(folder, "node_modules"))
     with open(os.path.join(HERE, "serverless.yml")) as f:
         text = f.read()
+    text = text.replace("OWN }", folder + "-own }")
+    os.makedirs(folder + "-own")
     for n, port in enumerate(ports):
         text = text.replace("PORT%d" % n, str(port))
     with open(os.path.join(folder, "serverless.yml"), "w") as f:

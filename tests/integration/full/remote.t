@@ -205,9 +205,11 @@ def azure():
 
 def container():
     """The container's own server, not a mock of it."""
-    key = "container-key-0123456789"
+    key, own = "container-key-0123456789", os.path.join(tap.work, "container-tmp")
+    os.mkdir(own)
     process = subprocess.Popen([mocks.PYTHON, "-B", mocks.REMOTE + "/deploy/container.py", "0"], stdout=subprocess.PIPE,
-                               env={"PATH": "/usr/bin:/bin", "PYTHONPATH": mocks.REMOTE, "AZURE_CONTAINER_KEY": key})
+                               env={"PATH": "/usr/bin:/bin", "PYTHONPATH": mocks.REMOTE, "AZURE_CONTAINER_KEY": key,
+                                    "TMPDIR": own, "ASSAY_RUNNER_PLACES": own})
     port = process.stdout.readline().split()[-1].decode()
     env = {"AZURE_CONTAINER_KEY": key}
 
@@ -251,8 +253,40 @@ def e2b():
     s.test()
     same(mock.alive, {}, "e2b: every sandbox was killed")
     calls = mock.calls()[:6]
+    cancelled_while_made(s, mock)
+    lives_shortly(s, mock)
     same(calls, ["POST /sandboxes", "POST /files", "POST /files", "POST /process.Process/Start", "GET /files",
                  "DELETE /sandboxes/i0000000000000000001"], "e2b: create, upload, run, download, kill")
+
+
+def cancelled_while_made(s, mock):
+    """Only its id tells how to end it: it is waited for, and then it is ended."""
+    mock.held = mock.made + 2  # it describes itself in the first
+    process = subprocess.Popen([tap.ASSAY, "exec", "--sandbox", "e2b", "--weaker", "--lang", "bash", write("program", "echo ran")],
+                               env=tap.environment(**s.env), cwd=tap.work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+    mock.making.wait()
+    before = len(mock.asked)
+    process.send_signal(2)
+    try:
+        process.wait(1)
+        ok(False, "e2b: who cancels while a sandbox is made waits for it")
+    except subprocess.TimeoutExpired:
+        pass
+    mock.go_on.set()
+    out = process.communicate(timeout=120)[0]
+    same((process.returncode, mock.alive, mock.calls()[before:]), (130, {}, ["DELETE /sandboxes/i%019d" % mock.made]),
+         "e2b: who cancels while a sandbox is made leaves none, and nothing runs in it")
+    ok(b"ran" not in out, "e2b: nor is anything told of it", out)
+
+
+def lives_shortly(s, mock):
+    """When assay is killed, nobody ends it but the service: after the program's wall time and a minute, and as much
+    more as a large job takes on its way there."""
+    s.exec("echo 1", "bash", "--timeout", "7")
+    same(mock.life_s, 67, "e2b: a sandbox lives for its program's time and a minute")
+    s.exec("echo 1", "bash", "--timeout", "7", "-f", write("large.bin", os.urandom(3 << 20)))
+    ok(67 + 60 < mock.life_s < 67 + 80, "e2b: with a large job as much longer as that may take", mock.life_s)
 
 
 def e2b_of_serve():

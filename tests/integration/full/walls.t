@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every sandbox that can run here, by one list and the same tests: the unit tests of the contract
+# Every sandbox that can run here, by one list (walls_list.sh) and the same tests: the unit tests of the contract
 # (outcome by outcome, files and output byte for byte, floods, hostile programs, the doctor), then what
 # only a person sees: outer and inner walls in the record, cancelling, replay, kill -9 of assay in the
 # middle, and what is left then. Starts what a sandbox needs, and says how long each took.
@@ -8,6 +8,12 @@
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/integration/model.sh"
 . "$top/tests/integration/limits.sh"
+. "$top/tests/integration/full/walls_list.sh"
+if [ "${1:-}" = --list ]; then
+	print_walls
+	exit
+fi
+. "$top/tests/integration/full/walls_more.sh"
 units=$(dirname "$ASSAY")/tests/unit
 [ -x "$units/test_sandbox" ] || skip_all 'the unit tests are not built: make units'
 id=$(id -u)
@@ -86,6 +92,21 @@ killed_in_the_middle() { # sandbox, signal
 	is "$(pid_of "$word")" '' "$1: and the guest"
 	is "$(leftovers)" '' "$1: nothing is left of it"
 }
+begins='echo begun; sleep 900' # in $limit_lang
+is_cancelled() { # sandbox [options]
+	: >killed.txt
+	env --default-signal=INT "$ASSAY" exec --sandbox "$1" --lang $limit_lang --timeout 900 "${@:2}" - >killed.txt 2>&1 \
+		<<<"$begins" &
+	ours=$!
+	until_true grep -q begun killed.txt || diag "$(cat killed.txt)"
+	all=$(below "$ours")
+	kill -INT "$ours"
+	wait "$ours"
+	is "$? $(leftovers)" '130 ' "$1: cancelled, and nothing is left of it"
+	# shellcheck disable=SC2086 # a list
+	until_true is_gone $all
+	ok $? "$1: nor of its $(echo "$all" | sort -u | wc -l) processes"
+}
 # What reaches the sandbox is killed while a program runs: exit 6, and nobody says that nothing ran.
 lost_in_the_middle() { # sandbox
 	: >lost.txt
@@ -100,6 +121,7 @@ lost_in_the_middle() { # sandbox
 }
 suite() { # sandbox, what the facts say of its outer wall
 	began=$(date +%s%3N)
+	has_tried contract pair files limits question tools cancelled killed doctor
 	unit "$1" test_sandbox
 	unit "$1" test_sandbox_pair
 	printf 'given\n' >in.txt
@@ -111,8 +133,10 @@ suite() { # sandbox, what the facts say of its outer wall
 	is "$(field '.isolation | .userns, .pidns, .netns, .mountns' | tr '\n' ' ')" 'true true true true ' \
 		"$1: and so are the inner ones"
 	hold_limits "$1"
+	limits_are_as_listed "$1"
 	ask_and_replay "$1"
 	calls_of_tools "$1"
+	is_cancelled "$1"
 	killed_in_the_middle "$1" KILL
 	killed_in_the_middle "$1" TERM
 	is "$code" 143 "$1: terminated"
@@ -122,6 +146,7 @@ suite() { # sandbox, what the facts say of its outer wall
 		"$1: doctor proves the layers"
 	case $1 in ssh:* | http:*) ;; *) is "$(field '[.layers[] | select(.name | startswith("outer")) | .in_force] | join(" ")')" \
 		'own own own own own' "$1: and the outer ones" ;; esac
+	all_is_tried "$1"
 	echo "# $1: $(($(date +%s%3N) - began)) ms"
 }
 ask_and_replay() { # sandbox [other options]
@@ -135,7 +160,7 @@ ask_and_replay() { # sandbox [other options]
 	id_of=$(field .run)
 	again=
 	case $1 in
-	ssh:* | http:*)
+	ssh:* | http:* | e2b | lambda:* | azure:* | modal:*)
 		run replay --tier exec "$id_of"
 		like "$code $err" '^2 .*ran on another machine' "$1: replay sends nothing there unasked"
 		again="--sandbox $1"
@@ -149,13 +174,13 @@ ask_and_replay() { # sandbox [other options]
 		"$1: a change of sandbox is named first"
 }
 # The tool is on this side of the walls, and leaves a line for each call.
-calls_of_tools() { # sandbox
+calls_of_tools() { # sandbox [options]
 	printf '#!/bin/sh\ncat >>%s/marks\ngrep -c . %s/marks\n' "$work" "$work" >mark
 	chmod 755 mark && rm -f marks
 	printf '[tool next]\ncommand = %s/mark\naction = allow\n' "$work" >tools.ini
 	printf 'import assay\nx = assay.call("next")\nprint("first", x)\n' >c1.py
 	printf 'print("then", x, assay.call("next"))\n' >c2.py
-	run exec --sandbox "$1" --tools --config tools.ini --context "calls $1" c1.py
+	run exec --sandbox "$@" --tools --config tools.ini --context "calls $1" c1.py
 	case $1 in
 	http:*)
 		like "$code $(echo $err)" '^6 .*no descriptors by which a program could call tools' "$1: --tools is refused"
@@ -163,7 +188,7 @@ calls_of_tools() { # sandbox
 		;;
 	esac
 	is "$code $out" '0 first 1' "$1: a program calls a tool"
-	run exec --sandbox "$1" --tools --config tools.ini --context "calls $1" c2.py
+	run exec --sandbox "$@" --tools --config tools.ini --context "calls $1" c2.py
 	is "$code $out" '0 then 1 2' "$1: the next one in its context has the result, which is not called again"
 }
 
@@ -408,8 +433,28 @@ over_podman() {
 	suite docker:localhost/walls:1 'outer image localhost/walls:1'
 	is "$("${own[@]}" ps -aq)$("${own[@]}" volume ls -q)" '' 'podman: no container and no volume is left'
 }
+# Who speaks to the engine is killed, so that nobody removes the container: its input has ended, and the engine does.
+engine_killed() { # sandbox
+	: >killed.txt
+	"$ASSAY" exec --sandbox "$1" --lang bash --timeout 900 - >killed.txt 2>&1 <<<'echo begun; sleep 900' &
+	ours=$!
+	until_true grep -q begun killed.txt || diag "$(cat killed.txt)"
+	like "$(docker inspect -f '{{.HostConfig.Memory}} {{.HostConfig.MemorySwap}} {{.HostConfig.PidsLimit}}' "$(docker ps -q)")" \
+		'^([1-9][0-9]{7,}) \1 [1-9][0-9]*$' "$1: the engine limits memory and processes, too"
+	for one in $(below "$ours"); do
+		! tr '\0' ' ' <"/proc/${one%%:*}/cmdline" | grep -q -- '^[^ ]*assay-keeper --engine' || kill -KILL "${one%%:*}"
+	done
+	wait "$ours"
+	is "$? $(grep -c 'it began, and its end is not known' killed.txt)" '6 1' "$1: who speaks to the engine is killed, which is told"
+	until_true eval '[ -z "$(docker ps -aq)" ]'
+	is "$(docker ps -aq)$(docker volume ls -q)" '' "$1: and the container goes nonetheless"
+}
 over_docker() {
 	suite docker:walls:1 'outer image walls:1'
+	engine_killed docker:walls:1
+	run exec --sandbox docker:walls:1 --memory 9000G p.py
+	like "$code $(echo $err)" '^[26] .*memory limit of 9216000 MiB cannot be held' 'docker: a limit beyond the container is refused'
+	until_true eval '[ -z "$(docker ps -aq)" ]'
 	is "$(docker ps -aq)$(docker volume ls -q)" '' 'docker: no container and no volume is left'
 	printf 'print(1)\n' >p.py
 	run exec --sandbox docker --image nothing:9 p.py
@@ -455,15 +500,14 @@ with_kernel() { # a function to call then
 	"$@"
 	unset ASSAY_TEST_SLOWNESS XDG_CACHE_HOME
 }
-# As every other; QEMU is a process of ours, and nothing of the guest is one on this host, so that
-# what is left is looked for by who started it.
-machine_killed() { # sandbox, signal
+# As every other; what is left is looked for by who started it: nothing of a machine's guest is a process here.
+machine_killed() { # sandbox, signal, what is below assay [options]
 	: >killed.txt
-	"$ASSAY" exec --sandbox "$1" --lang bash --timeout 900 - >killed.txt 2>&1 <<<'echo begun; sleep 900' &
+	"$ASSAY" exec --sandbox "$1" --lang $limit_lang --timeout 900 "${@:4}" - >killed.txt 2>&1 <<<"$begins" &
 	ours=$!
 	until_true grep -q begun killed.txt || diag "$(cat killed.txt)"
 	all=$(below "$ours")
-	like "$(for one in $all; do cat "/proc/${one%%:*}/comm"; done 2>/dev/null | tr '\n' ' ')" qemu "$1: QEMU is below assay"
+	like "$(for one in $all; do cat "/proc/${one%%:*}/comm"; done 2>/dev/null | tr '\n' ' ')" "$3" "$1: $3 is below assay"
 	kill -"$2" "$ours"
 	wait "$ours" 2>/dev/null
 	code=$?
@@ -475,6 +519,8 @@ machine_killed() { # sandbox, signal
 over_microvm() {
 	box=microvm:$kernel
 	began=$(date +%s%3N)
+	has_tried contract pair files limits question tools cancelled killed doctor
+	unit "$box" test_sandbox_pair
 	# In software all of them take a minute of CPU (ASSAY_TEST_PARTS='*').
 	for part in ${ASSAY_TEST_PARTS:-test_outcomes}; do
 		ASSAY_TEST_ONLY=$part unit "$box" test_sandbox
@@ -495,9 +541,12 @@ over_microvm() {
 	serve --socket "$work/machine.sock" --sandbox "$box" --warm 1 --parallel 1 --timeout 240 --cpu-seconds 240
 	hold_limits "$box" --warm 1 --socket "$work/machine.sock" --timeout 120 --cpu-seconds 120
 	kill "$far_server" && wait "$far_server"
+	limits_are_as_listed "$box"
 	ask_and_replay "$box" --timeout 60 --cpu-seconds 60
-	machine_killed "$box" KILL
-	machine_killed "$box" TERM
+	calls_of_tools "$box" --timeout 60 --cpu-seconds 60
+	is_cancelled "$box"
+	machine_killed "$box" KILL qemu
+	machine_killed "$box" TERM qemu
 	is "$code" 143 'microvm: terminated'
 	lost_in_the_middle "$box"
 	run doctor --sandbox "$box" --json
@@ -507,6 +556,7 @@ over_microvm() {
 	like "$code $(echo $err)" '^[26] .*memory limit of 2048 MiB cannot be held' 'microvm: a limit it cannot hold is refused'
 	run exec --sandbox microvm:/nothing p.py
 	like "$code $(echo $err)" '^2 .*has no kernel' 'microvm: no kernel'
+	all_is_tried "$box"
 	echo "# microvm: $(($(date +%s%3N) - began)) ms"
 }
 
@@ -518,6 +568,7 @@ mkdir -p "$TMPDIR"
 chmod go+x "$work" # gVisor leads the way to it as nobody
 printf 'print(open("/proc/self/status").readline())\n' >p.py
 walls=${ASSAY_TEST_WALLS:-oci http}
+# shellcheck disable=SC2154 # of walls_more.sh
 for wall in $walls; do
 	case $wall in
 	oci) over_oci ;;
@@ -526,6 +577,11 @@ for wall in $walls; do
 	ssh) with_sshd over_ssh ;;
 	microvm) with_kernel over_microvm ;;
 	http) over_http ;;
+	firecracker) with_firecracker over_firecracker ;;
+	pyodide) over_pyodide ;;
+	restricted) over_restricted ;;
+	e2b) over_e2b ;;
+	lambda | azure | modal) over_service "$wall" ;;
 	esac
 done
 done_testing

@@ -38,6 +38,32 @@ kept() { # a server
 	cat /proc/"$1"/task/*/children | wc -w
 }
 keeps() { [ "$(kept "$1")" -eq "$2" ]; }
+# What waits: a near end, what it started, and of that what the machine or the container is; with when each began.
+those_of() { # process [levels]
+	for one in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+		echo "$one:$(started "$one")"
+		[ "${2:-3}" -eq 1 ] || those_of "$one" $((${2:-3} - 1))
+	done
+}
+memory_mib() { # pid:start...: what they hold, each page once
+	for one; do
+		awk '/^Pss:/ { print $2 }' "/proc/${one%%:*}/smaps_rollup" 2>/dev/null
+	done | awk '{ kib += $1 } END { print int(kib / 1024) }'
+}
+asks() { # sandbox, which job
+	"$ASSAY" exec -q --warm 1 --socket "$work/w$warm.sock" --sandbox "$1" --timeout 60 a.sh >ran"$2".txt 2>&1 &
+	ran[$2]=$!
+}
+# All that waited is there when the first program has run: none was started, nor booted, for it.
+one_has_run() { # sandbox
+	is "$(comm -23 <(sort <<<"$waits") <(those_of $server | sort))" '' \
+		"$1: a program runs in the one that waits, with its $(grep -c . <<<"$waits") processes, and none is started for it"
+	[ "$(id -u)" -eq 0 ] || return 0
+	# shellcheck disable=SC2086 # a list
+	holds=$(memory_mib $waits)
+	[ "$holds" -gt 0 ] && [ "$holds" -le 1536 ]
+	ok $? "$1: which holds no more than is stated, 1536 MiB: $holds"
+}
 waiting_of() { # sandbox
 	echo 'echo ran' >a.sh
 	for warm in 1 0; do
@@ -46,11 +72,12 @@ waiting_of() { # sandbox
 		server=$!
 		until_true grep -q 'listening on' serve.txt
 		is "$(kept $server)" $warm "$1: --warm $warm: so many of two are there before there is a job"
-		for n in 1 2 3; do
-			"$ASSAY" exec -q --warm 1 --socket "$work/w$warm.sock" --sandbox "$1" --timeout 60 a.sh >ran$n.txt 2>&1 &
-			ran[n]=$!
-			[ $n -eq 1 ] && wait "${ran[1]}" # the other two at once
-		done
+		waits=$(those_of $server)
+		asks "$1" 1
+		wait "${ran[1]}"
+		[ $warm = 0 ] || one_has_run "$1"
+		asks "$1" 2 # two at once
+		asks "$1" 3
 		wait "${ran[2]}" "${ran[3]}"
 		is "$(cat ran?.txt | tr '\n' ' ')" 'ran ran ran ' "$1: --warm $warm: one job and two at once"
 		until_true keeps $server $warm
