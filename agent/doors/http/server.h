@@ -102,7 +102,6 @@ void exchange_cancel(struct exchange *x);
 /* The same, but that what stays goes on, unless all is to end: then only the connection wakes up,
  * which finds out by itself. */
 void exchange_leave(struct exchange *x, bool ends);
-bool exchange_has_left(struct exchange *x);
 
 /* agent/doors/http/admit.c: who may ask for what. 0, or the status that refuses it with why. */
 struct admission {
