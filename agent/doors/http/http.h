@@ -21,6 +21,7 @@ struct server_options {
 	struct boxes *boxes;
 	const struct guard *guard;
 	const struct route *routes; /* what is answered at all; NULL: everything */
+	unsigned restarts;	    /* of servers before it that died */
 	int listen_fd;		    /* owned by the server from server_open on */
 	const char *cert;	    /* PEM texts: TLS; or NULL */
 	const char *cert_key;

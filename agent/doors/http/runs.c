@@ -190,4 +190,6 @@ void http_metrics(struct exchange *x)
 		buf_addf(&out, "assay_responses_total{class=\"%uxx\"} %" PRIu64 "\n", i,
 			 http.by_class[i]);
 	exchange_answer_text(x, 200, "text/plain; version=0.0.4", out.data);
+	add_metric(&out, "restarts_total", "counter",
+		   "Servers that died, each followed by another.", options->restarts);
 }
