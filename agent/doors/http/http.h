@@ -94,8 +94,8 @@ bool exchange_streams(const struct exchange *x);
 bool exchange_takes_events(const struct exchange *x); /* its client says so */
 /* Of route.check: as HTTP_STAYS, of this one. */
 void exchange_stays(struct exchange *x);
-struct server *exchange_server(const struct exchange *x);
 bool exchange_has_left(struct exchange *x); /* of one that stays: whether its client is gone */
+struct server *exchange_server(const struct exchange *x);
 const struct server_options *server_options_of(const struct server *server);
 
 /* The answer, once. Takes body. */
