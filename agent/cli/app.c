@@ -19,6 +19,12 @@ void app_forked(struct app *app)
 	app->cancel_fd = command_signals_own();
 }
 
+void app_led(struct app *app, int fd)
+{
+	command_signals_of(fd);
+	app->cancel_fd = fd;
+}
+
 void app_close(struct app *app)
 {
 	keys_release(&app->keys);

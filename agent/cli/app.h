@@ -36,6 +36,8 @@ struct app {
 void app_open(struct app *app);
 /* In a forked worker: signals of its own, none pending. */
 void app_forked(struct app *app);
+/* In a forked process that fd tells of signals (command_signals_of). */
+void app_led(struct app *app, int fd);
 /* Wipes the keys. */
 void app_close(struct app *app);
 

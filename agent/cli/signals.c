@@ -72,6 +72,27 @@ int command_signals_own(void)
 	return signal_pipe[0];
 }
 
+static void ignore(int number)
+{
+	(void)number;
+}
+
+void command_signals_of(int fd)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	/* A handler, which no program that is started inherits as it would SIG_IGN. */
+	const struct sigaction action = { .sa_handler = ignore, .sa_flags = SA_RESTART };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		sigaction(numbers[i], &action, NULL);
+	io_close(signal_pipe[0]);
+	io_close(signal_pipe[1]);
+	signal_pipe[0] = fd;
+	signal_pipe[1] = -1;
+	last_signal = 0;
+	signal_count = 0;
+}
+
 int command_signal(void)
 {
 	return last_signal;

@@ -144,7 +144,7 @@ forget
 # Another dialect.
 plant sandbox/artifact.c 'static bool is_none(const char *p) { return p == NULL; }' 'artifact.c:[0-9]+: is compared' \
 	'a pointer is asked with !'
-plant base/think.c 'static bool is_a(const char *p) { return strcmp(p, "a") == 0; }' 'think.c:[0-9]+: is compared' \
+plant llm/think.c 'static bool is_a(const char *p) { return strcmp(p, "a") == 0; }' 'think.c:[0-9]+: is compared' \
 	'and so is a comparison'
 plant llm/error.c 'static bool is_b(const char *p) { return strcmp(p, f(g(p))) != 0; }' 'error.c:[0-9]+: is compared' \
 	'that of two texts that differ, too'

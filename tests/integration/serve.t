@@ -230,7 +230,8 @@ def own_socket():
         same(s.run("print(1)")["stdout"], "1\n", "where no key is asked for")
         same(s.get("/runs", Host="anything").status, 200, "and no name")
         ok("key:" not in s.said, "and none is made")
-        same(s.end(signal.SIGKILL), -9, "killed")
+        below = mcp.family(s.process.pid)
+        same((s.end(signal.SIGKILL), mcp.gone(below)), (-9, True), "killed")
     with Server(where=("--socket", path)) as s:
         same(s.get("/health").status, 200, "what a killed server left is replaced")
         got = tap.assay("serve", "--socket", path)
@@ -305,7 +306,7 @@ def killed(*args, context=False):
         ok(s.until("assay_running", 1), "a program runs: %s %s" % (args, more))
         while s.get("/runs").json()["runs"][0]["status"] != "unfinished":
             pass
-        below, pid = mcp.family(s.process.pid), s.process.pid
+        below, pid = mcp.family(s.process.pid), s.pid
         same(s.end(signal.SIGKILL), -9, "SIGKILL")
         ok(below and mcp.gone(below), "leaves no process")
         end = time.monotonic() + serving.PATIENCE
@@ -334,7 +335,7 @@ def crashed():
         both = [background(lambda: got.append(s.run(SLEEP % 5))) for _ in range(2)]
         keepers = []
         while len(keepers) < 2:
-            keepers = [p for p, _ in mcp.family(s.process.pid) if (mcp.stat(p) or (0,))[0] == s.process.pid and has_guest(p)]
+            keepers = [p for p, _ in mcp.family(s.process.pid) if (mcp.stat(p) or (0,))[0] == s.pid and has_guest(p)]
         os.kill(keepers[0], signal.SIGKILL)
         for t in both:
             t.join()
@@ -345,6 +346,96 @@ def crashed():
             t.join()
         same(sorted(again), ["%d\n" % n for n in range(6)], "both workers go on")
         same(s.metric("assay_lost_total"), 1, "and it is counted")
+
+
+def start_running(s):
+    """A program that waits, under way and in the log: its connection."""
+    c = s.raw(s.request("/execute", {"code": SLEEP % serving.PATIENCE}))
+    ok(s.until("assay_running", 1), "a program runs")
+    while s.get("/runs").json()["runs"][0]["status"] != "unfinished":
+        pass
+    return c
+
+
+def fallen():
+    """The server itself dies: another takes its place on the same socket, and nothing of the dead one is left."""
+    before = traces(0)[0]
+    with Server("--parallel", "2", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        context = s.post("/contexts", {}).json()["context"]
+        s.run("x = 1", context=context)
+        for number, name in enumerate(("SIGSEGV", "SIGABRT", "SIGKILL"), 1):
+            c, pid = start_running(s), s.pid
+            run, below = s.get("/runs").json()["runs"][0]["run"], mcp.family(pid)
+            os.kill(pid, signal.Signals[name])
+            same(serving.read_all(c), b"", name + " of the process that serves: who waited is cut off")
+            same(s.post("/execute", {"code": "print(%d)" % number}, X_API_Key=KEYS[1][1]).json()["stdout"], "%d\n" % number, "another client's program runs, on the same socket")
+            same((s.pid != pid, s.metric("assay_restarts_total")), (True, number), "in another process, which is counted")
+            ok(below and mcp.gone(below) and traces(pid)[1] == [], "of the dead one is left no process and no control group")
+            same(s.get("/runs/" + run).json()["status"], "unfinished", "the log has what was under way")
+            ok(s.hear("signal %d" % signal.Signals[name]) and "another one takes its place" in s.said, "and it is said", s.said)
+        same(s.post("/execute", {"code": "x", "context": context}).status, 404, "contexts are gone with it")
+        end = time.monotonic() + serving.PATIENCE
+        while traces(0)[0] != before and time.monotonic() < end:
+            time.sleep(0.02)
+        same(traces(0)[0], before, "no mount is left")
+        same(s.end(signal.SIGTERM), 0, "and it ends as any")
+
+
+def fallen_often():
+    path = os.path.join(tap.work, "often.sock")
+    with Server(where=("--socket", path)) as s:
+        for _ in range(5):
+            pid = s.pid
+            os.kill(pid, signal.SIGSEGV)
+            mcp.gone({(pid, (mcp.stat(pid) or (0, 0, 0))[2])})
+        ok(s.hear("5 times within a minute"), "one that dies again and again is given up", s.said)
+        same((s.process.wait(serving.PATIENCE), os.path.exists(path)), (1, False), "with an exit code that says so, and without its socket")
+    with Server(key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        c = start_running(s)
+        stop_taking(s)
+        os.kill(s.pid, signal.SIGSEGV)
+        ok(s.hear("died while it ended"), "nor is one replaced that was to end", s.said)
+        same(s.process.wait(serving.PATIENCE), 1, "which is no good end")
+        c.close()
+
+
+def signalled_together():
+    """A terminal, or a service manager, tells every process of it: that is one signal."""
+    with Server(key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        got = []
+        t = background(lambda: got.append(s.run(SLEEP % 1)))
+        ok(s.until("assay_running", 1), "a program runs")
+        for number in (signal.SIGTERM, signal.SIGINT):
+            os.kill(s.pid, number)
+        same(s.end(signal.SIGTERM), 0, "SIGTERM for both of its processes: it ends well")
+        t.join()
+        same(got[0]["stdout"], "up\ndone\n", "and what was under way is answered")
+
+
+def hoarded():
+    """One key's bodies, however many it holds back, leave room for another's; so does a context for programs."""
+    with Server("--parallel", "2", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        held, size = [], 15 << 20
+        for _ in range(9):
+            head, _, body = s.request("/execute", {"code": "1", "stdin": "x" * size}).partition(b"\r\n\r\n")
+            held.append((s.raw(head + b"\r\n\r\n" + body[:-1]), body[-1:]))
+        most = 0
+        while s.metric("assay_body_bytes") > most:
+            most = s.metric("assay_body_bytes")
+        ok(most < 70 << 20, "one key's bodies take half of what may be held", most)
+        got = s.post("/execute", {"code": "print(len(input()))", "stdin": "y" * (12 << 20)}, X_API_Key=KEYS[1][1])
+        same((got.status, got.json().get("stdout")), (200, "%d\n" % (12 << 20)), "a large one of another key is taken")
+        c, last = held[-1]
+        c.sendall(last)
+        ok(b" 429 " in c.recv(200), "one that found no room is told when it has come: later")
+        for c, _ in held:
+            c.close()
+        ok(s.until("assay_body_bytes", 0), "they leave, and nothing of them is held")
+    with Server("--memory", "100000G", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        ok(s.metric("assay_memory_available_bytes") > 1 << 20, "what memory the machine has left is told")
+        got = s.post("/contexts", {})
+        ok(got.status == 429 and "memory is scarce" in got.json()["message"], "a context that could take more than that is not opened", got)
+        same((s.metric("assay_contexts_scarce_total"), s.run("print(1)")["stdout"]), (1, "1\n"), "and counted; programs run")
 
 
 def slow_reader():
@@ -436,6 +527,10 @@ def main():
     killed("--warm", "0")
     killed("--warm", "2", context=True)
     crashed()
+    hoarded()
+    fallen()
+    fallen_often()
+    signalled_together()
     slow_reader()
     anywhere()
     same(tap.assay("log", "verify").code, 0, "the log is whole")

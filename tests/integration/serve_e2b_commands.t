@@ -85,6 +85,39 @@ def handed(b):
     ok(len(told) == 1 and "another folder" in told[0], "elsewhere it does not run what was not seen", told)
 
 
+# Each leaves EVIL in what is told, where it comes to run what nobody has seen.
+EVIL = "python3 /home/user/evil.py"
+HIDDEN = (("get_ipython().system(%r)" % EVIL, {}), ("print(get_ipython().getoutput(%r))" % EVIL, {}), ("get_ipython().run_line_magic('pip', '; %s')" % EVIL, {}),
+          ("!cat <<X\n!%s\n!X" % EVIL, {}), ("!python3 ok.py", {"PYTHONPATH": "/home/user"}), ("!python3 ok.py", {"HOME": "/home/user/h"}),
+          ("!node ok.js", {"NODE_OPTIONS": "--require /home/user/evil.js"}), ("!ls -d /tmp", {"BASH_ENV": "/home/user/evil.sh"}),
+          ("%%bash\nls -d /tmp", {"BASH_ENV": "$(" + EVIL + " >&2)"}), ("!ls -d /tmp", {"BASH_FUNC_ls%%": "() { " + EVIL + "; }"}),
+          ("%env NODE_OPTIONS=--require /home/user/evil.js", {}), ("%env BASH_ENV=/home/user/evil.sh", {}), ("!node ok.js", {}), ("!ls -d /tmp", {}),
+          ("!python3 ok.py", {}), ("open('ok.py', 'w').write('print(\"EVIL\")')\nget_ipython().system('python3 ok.py')", {}),
+          ("!echo known\nclass Text(str):\n    __eq__ = lambda *_: True\n    __hash__ = lambda _: hash('echo known')\nget_ipython().system(Text(%r))" % EVIL, {}),
+          ("import inspect\ninspect.getclosurevars(get_ipython().system)", {}), ("import inspect\ng = inspect.getattr_static\ng(get_ipython().system, 'x')", {}),
+          ("!python3 slow.py", {}), ("open('slow.py', 'w').write('print(\"EVIL\")')\nget_ipython().system('python3 slow.py')", {}),
+          ("type = lambda _: str\nget_ipython().system(%r)" % EVIL, {}))
+
+
+def hidden(s):
+    """What a cell hands to a shell was seen before, and with what it begins."""
+    b = Box(s)
+    for path, data in (("ok.py", b"print('ok')"), ("ok.js", b"console.log('ok')"), ("evil.py", b"import socket\nprint('EVIL')"), ("evil.js", b"console.log('EVIL')"),
+                       ("evil.sh", b"echo EVIL\n"), ("sitecustomize.py", b"print('EVIL')"), ("h/.local/lib/python3.11/site-packages/usercustomize.py", b"print('EVIL')"),
+                       ("slow.py", b"import time\ntime.sleep(1000)\n")):
+        b.write(path, data)
+    for code, env in HIDDEN:
+        got = b.cell(code, env_vars=env)
+        ok("EVIL" not in json.dumps([l for l in got if l["type"] in ("stdout", "stderr")]), "nothing that nobody saw: %r %r" % (code[:60], env), got)
+    same([[l["text"] for l in b.cell(c, **more) if l["type"] == "stdout"] for c, more in (
+        ("!echo a {x}", {}), ("def f():\n    !echo in f\nf()", {}), ("f()", {}), ("x = !echo a; echo b\nprint(x)", {}), ("%%bash\nfor i in 1 2; do echo $i; done", {}),
+        ("!python3 /home/user/ok.py", {}), ("!echo $TOKEN", {"env_vars": {"TOKEN": "t"}}), ("%env NAME=n\n!echo $NAME", {}))],
+         [["a {x}\n"], ["in f\n"], ["in f\n"], ["['a', 'b']\n"], ["1\n2\n"], ["ok\n"], ["t\n"], ["n\n"]], "what was seen runs, then and later, with usual variables")
+    cells = ["get_ipython().system(%r)" % "cat evil.py", "!cat evil.py\nopen('evil.py', 'a').write('x = 1')", "!cat evil.py"]
+    got = s.post("/run_jupyter", {"cells": cells, "files": {"evil.py": "RVZJTA=="}}).json()["cells"]
+    same(["EVIL" in c["stdout"] for c in got], [False, True, True], "in SandboxFusion's notebooks, too")
+
+
 def shown_before(s):
     """A cell that is ended has shown what it has shown."""
     b = Box(s)
@@ -172,6 +205,7 @@ def main():
     with serving.Server("--parallel", "4", "--timeout", "2", key=s.key) as s:
         lasting(s)
         shown_before(s)
+        hidden(s)
 
 
 tap.main(main)

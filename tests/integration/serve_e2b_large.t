@@ -84,7 +84,7 @@ class Box:
 
 
 def peak(s):
-    with open("/proc/%d/status" % s.process.pid) as f:
+    with open("/proc/%d/status" % s.pid) as f:
         return int(re.search(r"VmHWM:\s+(\d+)", f.read())[1]) * 1024
 
 

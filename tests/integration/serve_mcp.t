@@ -252,6 +252,15 @@ def questions():
             connection.close()
         c = Client(s, accept="application/json", capabilities={"elicitation": {}})
         same(c.request("tools/call", **probe).json()["result"]["structuredContent"]["status"], "denied", "who takes no stream cannot be asked")
+        c = Client(s, accept=BOTH, capabilities={"elicitation": {}})
+        connection = c.open("tools/call", **probe)
+        for message in messages(connection.getresponse()):
+            if message.get("method") == "elicitation/create":
+                break
+        same(s.metric("assay_running"), 1, "a call waits for a person")
+        connection.close()
+        ok(s.until("assay_running", 0), "whose client leaves: nobody is asked any more, and the worker is free")
+        same(s.get("/runs").json()["runs"][0]["status"], "denied", "and nothing ran")
     with Serve("--parallel", "1") as s:
         c = Client(s, accept=BOTH, capabilities={"elicitation": {}})
         same(c.request("tools/call", **probe).json()["result"]["structuredContent"]["status"], "denied", "who has a key is not asked")

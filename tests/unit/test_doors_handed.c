@@ -155,9 +155,11 @@ static void test_cells(void **state)
 /* What decides which interpreter runs, or what that begins with. */
 static void test_environment(void **state)
 {
-	static const char *const others[] = { "PATH=/tmp",     "LD_PRELOAD=x",
-					      "BASH_ENV=x",    "NODE_OPTIONS=-r x",
-					      "PYTHONPATH=/x", "PYTHONSTARTUP=x" };
+	static const char *const others[] = { "PATH=/tmp",	"LD_PRELOAD=x",
+					      "BASH_ENV=x",	"NODE_OPTIONS=-r x",
+					      "PYTHONPATH=/x",	"PYTHONSTARTUP=x",
+					      "HOME=/x",	"PERL5LIB=/x",
+					      "OPENSSL_CONF=x", "GCONV_PATH=/x" };
 	cleanup_handed struct handed h = { .path = NULL };
 
 	(void)state;

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "sandbox/backend.h"
 
 #include <sched.h>
 #include <semaphore.h>
@@ -16,10 +17,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
-#define TRIES 5
+#define TRIES		 5
+#define PATIENCE_SECONDS 60
 
 struct job {
 	struct work work; /* first */
@@ -160,6 +163,86 @@ static void test_one_client_has_one_worker(void **state)
 	close_two(s, &policy);
 }
 
+/* --- a sandbox that takes its time to forget --- */
+
+static sem_t forgets, may_forget;
+
+static void forget(void *self, const char *id)
+{
+	(void)self;
+	(void)id;
+	sem_post(&forgets);
+	sem_wait(&may_forget);
+}
+
+static void close_none(void *self)
+{
+	(void)self;
+}
+
+static int slow_sandbox(void *self, struct sandbox **ret, struct error *err)
+{
+	static const struct backend slow = { .forget_state = forget, .close = close_none };
+
+	(void)self;
+	(void)err;
+	*ret = mem_alloc(sizeof(**ret));
+	**ret = (struct sandbox){ .backend = &slow };
+	return 0;
+}
+
+/* A context that was left in a worker's sandbox is closed. */
+static void leave_one(struct contexts *contexts, size_t place)
+{
+	struct context_cell *cell = mem_alloc(sizeof(*cell));
+	struct error err = ERROR_INIT;
+	char id[CONTEXT_ID_LEN + 1];
+	struct held *held;
+
+	assert_int_equal(contexts_open(contexts, NULL, language_find("py"), NULL, id, &err), 0);
+	assert_int_equal(contexts_take(contexts, id, NULL, 0, &held, &err), 0);
+	*cell = (struct context_cell){ .id = mem_strdup("RUN/1"),
+				       .lang = held->language->name,
+				       .code = mem_strdup("x = 1") };
+	context_add(&held->context, cell, false);
+	held->kept = true;
+	held->place = place;
+	contexts_put_back(contexts, held);
+	contexts_close(contexts, id, NULL);
+}
+
+/* What the first worker would have taken, was it free, is not left to wait for it. */
+static void test_forgetting_is_work(void **state)
+{
+	static const struct service_ends slow = { .open_sandbox = slow_sandbox,
+						  .open_log = no_log };
+	struct policy policy;
+	const struct service_options options = { .policy = &policy,
+						 .ends = &slow,
+						 .parallel = 2,
+						 .queue = 8,
+						 .contexts = { 1, 100000, 100000 } };
+	struct error err = ERROR_INIT;
+	struct service *s;
+	struct job job;
+	struct timespec until;
+
+	(void)state;
+	sem_init(&forgets, 0, 0);
+	sem_init(&may_forget, 0, 0);
+	policy_init(&policy);
+	assert_int_equal(service_open(&s, &options, &err), 0);
+	leave_one(service_contexts(s), 1);
+	sem_wait(&forgets);
+	start(s, &job, 0);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += PATIENCE_SECONDS;
+	assert_int_equal(sem_timedwait(&job.begun, &until), 0);
+	assert_int_equal(end(&job), 2);
+	sem_post(&may_forget);
+	close_two(s, &policy);
+}
+
 static void note_left(void *self, size_t place, const char *execution)
 {
 	struct buf *seen = self;
@@ -204,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forgotten),
+		cmocka_unit_test(test_forgetting_is_work),
 		cmocka_unit_test(test_a_worker_is_waited_for),
 		cmocka_unit_test(test_but_not_for_ever),
 		cmocka_unit_test(test_one_client_has_one_worker),

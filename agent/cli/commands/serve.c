@@ -6,6 +6,7 @@
 
 #include "agent/cli/doors/doors.h"
 #include "agent/cli/doors/listen.h"
+#include "agent/cli/doors/supervise.h"
 #include "agent/cli/terminal/term.h"
 #include "agent/doors/e2b/box.h"
 #include "agent/doors/http/http.h"
@@ -27,6 +28,7 @@ struct serve {
 	struct listen_place place;
 	char *address; /* owned; NULL with a socket */
 	int fd;
+	unsigned restarts;
 	struct buf cert, key;
 	struct doors doors;
 };
@@ -133,6 +135,7 @@ static int serve(struct serve *x, struct error *err)
 	struct server_options options = { .service = x->doors.service,
 					  .guard = &x->guard,
 					  .listen_fd = fd,
+					  .restarts = x->restarts,
 					  .cert = x->cert.len ? x->cert.data : NULL,
 					  .cert_key = x->cert.len ? x->key.data : NULL };
 	int rc = mcp_open(&options.mcp, &mcp_options, err);
@@ -162,6 +165,13 @@ static int run(struct serve *x, struct error *err)
 	if (read_tls(x, err) < 0 || start_listening(x, err) < 0 || load_keys(x, err) < 0)
 		return exit_code_of_error(err);
 	take_hosts(x);
+	struct supervised s;
+	if (supervise(x->settings->app, &x->fd, &s, err) < 0)
+		return exit_code_of_error(err);
+	if (!s.serves)
+		return s.code;
+	x->restarts = s.died;
+	x->place = (struct listen_place){ .path = NULL }; /* the supervisor removes it */
 	int code = doors_open(&x->doors, x->settings, err) < 0 ? (int)exit_code_of_error(err) :
 								 serve(x, err);
 	return doors_close(&x->doors, code, err);

@@ -11,6 +11,7 @@
 #include "agent/cli/terminal/console.h"
 #include "agent/cli/terminal/term.h"
 #include "agent/cli/tools_given.h"
+#include "base/host.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -129,6 +130,8 @@ static int read_contexts(const struct settings *settings, struct contexts_option
 			 struct error *err)
 {
 	int64_t most = CONTEXTS, idle = IDLE_SECONDS, life = LIFE_SECONDS;
+	/* Another one's programs may take another machine's memory. */
+	bool own = !strcmp(settings->policy.sandbox, sandbox_name_find(NULL));
 
 	if (settings_count(settings, OPT_CONTEXTS, &most, err) < 0 ||
 	    settings_count(settings, OPT_CONTEXT_IDLE, &idle, err) < 0 ||
@@ -137,7 +140,11 @@ static int read_contexts(const struct settings *settings, struct contexts_option
 	if (most > CONTEXTS_MAX)
 		return error_set(err, ERR_USAGE, "--contexts %lld: at most %d", (long long)most,
 				 CONTEXTS_MAX);
-	*ret = (struct contexts_options){ (size_t)most, idle * 1000, life * 1000 };
+	*ret = (struct contexts_options){ .most = (size_t)most,
+					  .idle_ms = idle * 1000,
+					  .life_ms = life * 1000,
+					  .needs_bytes = settings->policy.limits.memory_bytes,
+					  .available_bytes = own ? host_memory_available : NULL };
 	return 0;
 }
 

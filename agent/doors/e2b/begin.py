@@ -11,6 +11,10 @@ def _begin():
     HOME, IN, OUT, REPORT = "/home/user", "/in/.e2b/", "/out/", ".e2b.json"
     published, have, stamps, timed = [], {}, {}, []
     environment, number, charts, results, told = {}, 1, {}, 0, []
+    screened, unusual = IS_SCREENED, tuple(UNUSUAL_NAMES)
+    seen, handed = set(), set()  # lines of a shell that were screened: for good, and for this cell
+    # Cells have their names where these are: what a check of them rests on may be no name of theirs.
+    kind_of, plain_text, plain_dict, plain_open = type, str, dict, open
 
     # --- files ---
 
@@ -120,6 +124,7 @@ def _begin():
         published.clear()
         results = 0
         timed.clear()
+        see()
         if os.path.exists(f"{IN}m{number}"):
             import json
             manifest = json.loads(read(f"{IN}m{number}"))
@@ -357,16 +362,40 @@ def _begin():
 
     # --- what notebooks have ---
 
+    def see():
+        """The lines of a shell of this cell."""
+        handed.clear()
+        try:
+            with plain_open(f"{IN}c{number}", encoding="utf-8", newline="") as f:
+                how, *given = f.read().split("\0")
+        except OSError:
+            return
+        (handed if how == "handed" else seen).update(given)
+
+    def is_usual(name):
+        return kind_of(name) is plain_text and not (name + "=").startswith(unusual)
+
+    def process(command):
+        """How a line of a shell is run that was seen before: written in a cell, not made by one. What a program was
+        screened for that it is handed to depends on the variables of the beginning."""
+        if screened and (kind_of(command) is not plain_text or command not in seen and command not in handed):
+            raise PermissionError("nobody could see this command before it ran: write it as a line of a cell, !command")
+        env = plain_dict(os.environ)
+        if command in handed:
+            env = {name: value for name, value in env.items() if is_usual(name)}
+            env.update((name, value) for name, value in beginning.items() if not is_usual(name))
+        return {"args": ["/bin/bash", "-p", "-c", command], "env": env}
+
     class Shell:
         def system(self, command):
             import subprocess
             harness.flush()
-            space["_exit_code"] = subprocess.call(["/bin/bash", "-c", command])
+            space["_exit_code"] = subprocess.call(**process(command))
 
         def getoutput(self, command):
             import subprocess
             harness.flush()
-            return subprocess.run(["/bin/bash", "-c", command], stdout=subprocess.PIPE, text=True).stdout.splitlines()
+            return subprocess.run(**process(command), stdout=subprocess.PIPE, text=True).stdout.splitlines()
 
         def time(self):
             import time
@@ -379,12 +408,16 @@ def _begin():
             print(("Overwriting " if known else "Writing ") + path)
 
         def run_line_magic(self, name, line):
+            if kind_of(name) is not plain_text or kind_of(line) is not plain_text:
+                raise TypeError("a magic and its line are texts")
             if name == "cd":
                 os.chdir(os.path.expanduser(line.strip() or HOME))
             elif name in ("pip", "conda"):
-                self.system(f"{name} {line}")
+                self.system(name + line)
             elif name == "env" and "=" in line:
                 key, _, value = line.partition("=")
+                if screened and not is_usual(key.strip()):
+                    raise PermissionError(f"{key.strip()} decides what other programs run: a cell cannot set it")
                 os.environ[key.strip()] = value.strip()
             elif name not in ("matplotlib", "config", "load_ext", "autoreload"):
                 raise NameError(f"line magic function `%{name}` not found.")
@@ -443,6 +476,7 @@ def _begin():
 
     os.getcwd = getcwd
     os.environ["HOME"] = os.environ["PWD"] = HOME
+    beginning = dict(os.environ)
     os.makedirs("/tmp/user", exist_ok=True)
     os.chdir(HOME)
 

@@ -96,7 +96,7 @@ static void add_call(struct buf *out, const char *method, const char *text, size
 static void add_command(struct buf *commands, const char *text, size_t len)
 {
 	buf_add(commands, text, len);
-	buf_addch(commands, '\n');
+	buf_add(commands, "\n", 2); /* with the zero behind it */
 }
 
 /* The name before " = !" in a line; 0: that is none. */

@@ -29,11 +29,12 @@ struct asked {
 	struct exchange *x;
 	struct worker *worker;
 	struct held *held;
-	char **env; /* of a program that is no notebook's: "NAME=value"; owned, as each; or NULL */
+	char **env;		    /* "NAME=value"; owned, as each */
 	struct utf8_begun begun[2]; /* of each stream */
 	bool tells_error;	    /* MARK was seen */
 	struct buf behind;	    /* it: the language's own words for the error */
 	struct handed handed;	    /* to an interpreter; no language: nothing is */
+	char *commands;		    /* lines of a shell that were screened (e2b_cell); owned */
 	int64_t told[2], most[2];
 };
 
@@ -262,6 +263,10 @@ static int give(struct asked *c, struct task *task, size_t number, struct given 
 	struct box *box = exchange_box(c->x);
 	cleanup_json struct json *env = json_object(), *manifest = json_object();
 	cleanup_free char *text = NULL, *name = mem_printf(FOLDER "m%zu", number);
+	cleanup_free char *lines = mem_printf(FOLDER "c%zu", number);
+
+	if (c->commands || is_given(c->held, lines))
+		e2b_add_commands(task, lines, c->commands, c->handed.language != NULL);
 
 	pthread_mutex_lock(&box->lock);
 	struct box_context *own = e2b_find_context(box, c->held->id);
@@ -323,12 +328,13 @@ static int run(const struct asked *c, const struct call *call, const char *code,
 	    held_add_files(c->held, &program->task, err) < 0)
 		return -1;
 	program->given.screened = screened;
-	program->given.env = (const char *const *)c->env;
+	if (c->held->language != e2b_notebook())
+		program->given.env = (const char *const *)c->env;
 	call_run_held(c->worker, call, c->held, &program->task, result, ret_document);
 	return 0;
 }
 
-/* The variables of a program that is no notebook's, whose cells have them in their manifest. */
+/* As the sandbox and the request have them: a notebook's cells are told in their manifest. */
 static char **variables_of(const struct asked *c)
 {
 	struct box *box = exchange_box(c->x);
@@ -351,6 +357,16 @@ static char *with_text(const char *text, const char *word, const char *other)
 	const char *at = strstr(text, word);
 
 	return mem_printf("%.*s%s%s", (int)(at - text), text, other, at + strlen(word));
+}
+
+char *e2b_begin_text(const struct worker *w)
+{
+	cleanup_json struct json *list = handed_unusual();
+	cleanup_free char *unusual = json_print(list);
+	cleanup_free char *text = with_text(embed_find(BEGIN)->data, "UNUSUAL_NAMES", unusual);
+
+	return with_text(text, "IS_SCREENED",
+			 w->policy.screen_profile == SCREEN_OFF ? "False" : "True");
 }
 
 /* Where the context is in the beginning. Caller frees. */
@@ -386,14 +402,14 @@ static int begin(const struct asked *c, const struct call *call, struct error *e
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
-	const struct embed *file = embed_find(BEGIN), *charts = embed_find(CHARTS);
+	const struct embed *charts = embed_find(CHARTS);
 	cleanup_json struct json *document = NULL;
 	struct call quiet = *call;
 
 	if (cells_of(c->held))
 		return 0;
 	cleanup_free char *text =
-		c->held->language == e2b_notebook() ? mem_strdup(file->data) : begin_text(c);
+		c->held->language == e2b_notebook() ? e2b_begin_text(c->worker) : begin_text(c);
 	if (!text)
 		return 0;
 	quiet.progress = (struct progress){ .self = NULL };
@@ -497,19 +513,17 @@ static void tell_forked(struct asked *c)
 /* The cell as it is to run (e2b_cell), what its lines of a shell are screened. Caller frees. */
 static int read_cell(struct asked *c, const char *cell, char **ret, struct error *err)
 {
-	cleanup_free char *commands = NULL, *allow = NULL, *line = NULL, *cwd = context_cwd(c);
-	const char *allowed = c->worker->policy.allow;
+	cleanup_free char *allow = NULL, *line = NULL, *cwd = context_cwd(c);
 	int cancel_fd = exchange_cancel_fd(c->x);
 
 	*ret = NULL;
-	line = handed_cell(&c->handed, exchange_box(c->x), cell, cwd);
+	if (handed_is_usual((const char *const *)c->env))
+		line = handed_cell(&c->handed, exchange_box(c->x), cell, cwd);
 	if (line && handed_screen(&c->handed, c->worker, cancel_fd, &allow, err) < 0)
 		return -1;
-	*ret = e2b_cell(line ? line : cell, &commands);
-	return !commands ?
-		       0 :
-		       e2b_screen(c->worker, cancel_fd, language_find("sh"), "a line of the shell",
-				  commands, strlen(commands), allow ? allow : allowed, err);
+	*ret = e2b_cell(line ? line : cell, &c->commands);
+	return e2b_screen_commands(c->worker, cancel_fd, c->commands,
+				   allow ? allow : c->worker->policy.allow, err);
 }
 
 static void execute(struct asked *c, const struct call *call)
@@ -521,11 +535,11 @@ static void execute(struct asked *c, const struct call *call)
 	json_set_int(line, "execution_count", (int64_t)++c->held->asked);
 	send_line(c, "number_of_executions", line);
 	tell_forked(c);
+	c->env = variables_of(c);
 	struct error err = ERROR_INIT;
-	int rc = 0;
-	if (c->held->language != e2b_notebook())
-		c->env = variables_of(c);
-	else
+	int rc = handed_screen_env(c->worker, exchange_cancel_fd(c->x), (const char *const *)c->env,
+				   &err);
+	if (!rc && c->held->language == e2b_notebook())
 		rc = read_cell(c, given, &code, &err);
 	if (!rc)
 		rc = run_cell(c, call, code ? code : given, &err);
@@ -572,6 +586,7 @@ void e2b_execute(struct exchange *x, struct worker *w)
 		free(c.env[i]);
 	free(c.env);
 	buf_release(&c.behind);
+	free(c.commands);
 	handed_release(&c.handed);
 	if (ended)
 		exchange_cut(x);

@@ -73,8 +73,11 @@ void e2b_context_restart(struct exchange *x);
 /* --- agent/doors/e2b/code.c and cell.c --- */
 void e2b_execute(struct exchange *x, struct worker *w);
 /* A cell as its language has it: lines of a shell (!command, %magic) become calls. What those
- * commands are goes to *ret_commands as one program; NULL: there are none. Caller frees both. */
+ * commands are goes to *ret_commands: each with a line end and a zero behind it, and a zero behind
+ * the last one; NULL: there are none. Caller frees both. */
 char *e2b_cell(const char *code, char **ret_commands);
+/* Ours, before the first cell of a notebook (begin.py); caller frees. */
+char *e2b_begin_text(const struct worker *worker);
 
 /* --- agent/doors/e2b/process.c --- */
 bool e2b_start_check(struct exchange *x);
@@ -113,6 +116,11 @@ struct handed {
 bool handed_read(struct handed *ret, struct box *box, const char *command, const char *cwd);
 /* Whether names of programs stand for what they stand for everywhere. */
 bool handed_is_usual(const char *const *env);
+/* Beginnings of "NAME=" that are not so, as an array; caller frees. */
+struct json *handed_unusual(void);
+/* As if the program that is given variables had set them itself: ERR_DENIED. */
+int handed_screen_env(struct worker *worker, int cancel_fd, const char *const *env,
+		      struct error *err);
 /* The first of a cell that is such a line alone, which then is to run as the returned one; NULL: it
  * is another one. Caller frees. */
 char *handed_cell(struct handed *ret, struct box *box, const char *cell, const char *cwd);
@@ -159,9 +167,13 @@ uint64_t e2b_take_files(struct box *box, const struct loop_result *result,
 int e2b_screen(struct worker *worker, int cancel_fd, const struct language *language,
 	       const char *what, const char *code, size_t len, const char *allow,
 	       struct error *err);
-/* The same of the lines of a shell that a cell has; commands may be NULL. */
+/* The same of each of a cell's lines of a shell, as e2b_cell has them: each is a program of its
+ * own. */
 int e2b_screen_commands(struct worker *worker, int cancel_fd, const char *commands,
-			struct error *err);
+			const char *allow, struct error *err);
+/* What the cell is told of them, that they may run, as a file of this name (begin.py): handed, in
+ * this cell alone. commands may be NULL. */
+void e2b_add_commands(struct task *task, const char *name, const char *commands, bool handed);
 /* What a cell says of its results and its error (begin.py), secrets taken out; NULL: nothing.
  * *ret_lost: why it is not told, in words, or NULL. Caller frees the first. */
 struct json *e2b_report(const struct worker *worker, const struct loop_result *result,

@@ -260,16 +260,54 @@ bool handed_read(struct handed *h, struct box *box, const char *command, const c
 	return whole;
 }
 
+/* What shells, interpreters and libraries under them begin with. */
+static const char *const unusual[] = {
+	"PATH=", "HOME=",    "LD_",	    "BASH",	"ENV=",		  "CDPATH=",
+	"PS4=",	 "IFS=",     "SHELLOPTS",   "NODE_",	"PYTHON",	  "PERL",
+	"RUBY",	 "OPENSSL_", "GCONV_PATH=", "LOCPATH=", "PROMPT_COMMAND="
+};
+
+static bool is_usual(const char *variable)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unusual); i++)
+		if (!strncmp(variable, unusual[i], strlen(unusual[i])))
+			return false;
+	return true;
+}
+
 bool handed_is_usual(const char *const *env)
 {
-	static const char *const others[] = { "PATH=",	 "LD_",	      "BASH",  "ENV=",
-					      "CDPATH=", "SHELLOPTS", "NODE_", "PYTHON" };
+	while (*env && is_usual(*env))
+		env++;
+	return !*env;
+}
 
-	for (; *env; env++)
-		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-			if (!strncmp(*env, others[i], strlen(others[i])))
-				return false;
-	return true;
+struct json *handed_unusual(void)
+{
+	struct json *list = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(unusual); i++)
+		json_append(list, json_new_string(unusual[i]));
+	return list;
+}
+
+int handed_screen_env(struct worker *w, int cancel_fd, const char *const *env, struct error *err)
+{
+	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+
+	for (; *env; env++) {
+		size_t name = strcspn(*env, "=");
+		cleanup_free char *value = e2b_word(*env + name + !!(*env)[name]);
+
+		if (!is_usual(*env))
+			buf_addf(&text, "export %.*s=%s\n", (int)name, *env, value);
+	}
+	if (text.overflow)
+		return error_set(err, ERR_USAGE, "the variables are too long");
+	return !text.len ?
+		       0 :
+		       e2b_screen(w, cancel_fd, language_find("sh"), "a variable that was given",
+				  text.data, text.len, w->policy.allow, err);
 }
 
 /* The line of a shell that is all of a cell, without its mark; NULL: it is more, or another one. */

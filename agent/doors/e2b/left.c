@@ -17,6 +17,7 @@
 #define REPORT		  ".e2b.json"
 #define REPORT_VALUES_MAX 500000
 #define LOST_MAX	  8192
+#define COMMANDS_MAX	  ((size_t)32 << 20)
 
 char *e2b_shown_name(const struct home_node *node)
 {
@@ -170,11 +171,27 @@ int e2b_screen(struct worker *w, int cancel_fd, const struct language *language,
 	return s.verdict == SCREEN_DENY || s.verdict == SCREEN_CONFIRM ? refuse(&s, what, err) : 0;
 }
 
-int e2b_screen_commands(struct worker *w, int cancel_fd, const char *commands, struct error *err)
+int e2b_screen_commands(struct worker *w, int cancel_fd, const char *commands, const char *allow,
+			struct error *err)
 {
-	return !commands ? 0 :
-			   e2b_screen(w, cancel_fd, language_find("sh"), "a line of the shell",
-				      commands, strlen(commands), w->policy.allow, err);
+	for (const char *at = commands; at && *at; at += strlen(at) + 1)
+		if (e2b_screen(w, cancel_fd, language_find("sh"), "a line of the shell", at,
+			       strlen(at), allow, err) < 0)
+			return -1;
+	return 0;
+}
+
+void e2b_add_commands(struct task *task, const char *name, const char *commands, bool handed)
+{
+	struct buf text = BUF_INIT(COMMANDS_MAX);
+
+	buf_addstr(&text, handed ? "handed" : "seen");
+	for (const char *at = commands; at && *at; at += strlen(at) + 1) {
+		buf_addch(&text, '\0');
+		buf_add(&text, at, strlen(at) - 1);
+	}
+	size_t len = text.len;
+	task_add_bytes(task, name, buf_take(&text, NULL), len);
 }
 
 void e2b_set_time(struct json *object, const char *key, int64_t ms)

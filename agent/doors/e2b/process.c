@@ -324,7 +324,8 @@ static int set_program(struct exchange *x, struct worker *w, struct box_process 
 	const struct embed *feeder = embed_find(FEEDER);
 	const char *code = c->code;
 
-	if (screen_handed(x, w, c, err) < 0)
+	if (handed_screen_env(w, exchange_cancel_fd(x), c->env, err) < 0 ||
+	    screen_handed(x, w, c, err) < 0)
 		return -1;
 	if (!p->takes_input)
 		return program_set(program, "sh", code, strlen(code), TITLE, err);

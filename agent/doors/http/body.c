@@ -4,10 +4,39 @@
  */
 #include "agent/doors/http/server.h"
 
+#include "base/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define BODIES_MAX ((size_t)128 << 20) /* that are kept, of all requests together */
+
+/* With the server's lock held. */
+static struct body_share *share_of(struct server *s, const char *owner)
+{
+	for (size_t i = 0; i < s->share_count; i++)
+		if (s->shares[i].owner == owner)
+			return &s->shares[i];
+	s->shares = mem_one_more(s->shares, s->share_count, sizeof(*s->shares));
+	s->shares[s->share_count] = (struct body_share){ .owner = owner };
+	return &s->shares[s->share_count++];
+}
+
+/* A key has at most half of what others leave, so that several leave something for another; the
+ * user himself has no others beside him. */
+static bool has_room(struct server *s, const struct exchange *x, size_t len)
+{
+	size_t own = share_of(s, x->owner)->bytes, others = s->load.body_bytes - own;
+	size_t most = x->owner ? (BODIES_MAX - others) / 2 : BODIES_MAX - others;
+
+	return own + len <= most;
+}
+
+void exchange_drop_body(struct exchange *x)
+{
+	x->server->load.body_bytes -= x->body.len;
+	share_of(x->server, x->owner)->bytes -= x->body.len;
+}
 
 bool exchange_is_announced_too_large(const struct exchange *x)
 {
@@ -50,10 +79,14 @@ void exchange_take_body(struct exchange *x, const char *bytes, size_t len)
 	if (!(x->route->flags & (HTTP_JSON | HTTP_BODY)) || pass_body(x, bytes, len))
 		return;
 	pthread_mutex_lock(&s->lock);
-	bool room = !x->too_large && s->load.body_bytes + len <= BODIES_MAX;
-	if (room && buf_add(&x->body, bytes, len) == 0)
-		s->load.body_bytes += len;
-	else
-		x->too_large = true;
+	x->no_room = x->no_room || (!x->too_large && !has_room(s, x, len));
+	if (!x->no_room && !x->too_large) {
+		if (buf_add(&x->body, bytes, len) < 0) {
+			x->too_large = true;
+		} else {
+			s->load.body_bytes += len;
+			share_of(s, x->owner)->bytes += len;
+		}
+	}
 	pthread_mutex_unlock(&s->lock);
 }

@@ -35,7 +35,7 @@ static void exchange_free(struct exchange *x)
 	if (*at)
 		*at = x->next_staying;
 	x->server->load.exchanges--;
-	x->server->load.body_bytes -= x->body.len;
+	exchange_drop_body(x);
 	pthread_cond_broadcast(&x->server->changed);
 	pthread_mutex_unlock(&x->server->lock);
 	pthread_mutex_destroy(&x->lock);
@@ -391,6 +391,10 @@ static enum MHD_Result submit(struct exchange *x)
 
 static enum MHD_Result begin(struct exchange *x)
 {
+	if (x->no_room)
+		return queue_refusal(x->server, x->mhd, MHD_HTTP_TOO_MANY_REQUESTS,
+				     "as much of bodies is held as may be: come again when some of "
+				     "those requests are answered");
 	if (x->too_large)
 		return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
 				     "the body is larger than is taken");

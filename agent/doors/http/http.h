@@ -21,6 +21,7 @@ struct server_options {
 	struct boxes *boxes;
 	const struct guard *guard;
 	const struct route *routes; /* what is answered at all; NULL: everything */
+	unsigned restarts;	    /* of servers before it that died */
 	int listen_fd;		    /* owned by the server from server_open on */
 	const char *cert;	    /* PEM texts: TLS; or NULL */
 	const char *cert_key;
@@ -93,6 +94,7 @@ bool exchange_streams(const struct exchange *x);
 bool exchange_takes_events(const struct exchange *x); /* its client says so */
 /* Of route.check: as HTTP_STAYS, of this one. */
 void exchange_stays(struct exchange *x);
+bool exchange_has_left(struct exchange *x); /* of one that stays: whether its client is gone */
 struct server *exchange_server(const struct exchange *x);
 const struct server_options *server_options_of(const struct server *server);
 

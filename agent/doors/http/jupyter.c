@@ -7,14 +7,12 @@
 
 #include "agent/doors/service/program.h"
 #include "base/clock.h"
-#include "base/embed.h"
 #include "base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BEGIN	  "agent/doors/e2b/begin.py"
 #define CELLS_MAX 99
 #define TOTAL_MS  45000 /* as that server has it */
 #define MARK	  '\x1e'
@@ -24,6 +22,7 @@ struct notebook {
 	struct worker *w;
 	struct context context;
 	struct task given; /* its files, for each cell; owned */
+	struct task lines; /* of a shell, a file of each cell so far; owned */
 	struct sandbox_limits limits;
 	int64_t until_ms;
 	struct json *cells, *files; /* of the answer; owned */
@@ -37,11 +36,29 @@ static char *path_in(size_t i)
 	return mem_printf(".e2b/%zu", i + 1);
 }
 
-/* They are beside the first cell, as it finds by a list. */
+/* Of the cell to come; one that failed leaves its place to the next. */
+static void set_lines(struct notebook *n, const char *commands)
+{
+	cleanup_free char *name = mem_printf(".e2b/c%zu", n->context.count - n->context.from);
+	size_t last = n->lines.file_count;
+
+	if (last && !strcmp(n->lines.files[last - 1].path, name))
+		task_file_release(&n->lines.files[--n->lines.file_count]);
+	e2b_add_commands(&n->lines, name, commands, false);
+}
+
+static void add_bytes(struct task *task, const char *name, const struct task_file *file)
+{
+	task_add_bytes(task, name, mem_strndup(file->bytes, file->len), file->len);
+}
+
+/* They are beside the first cell, as it finds by a list; each has the lines of those before. */
 static void add_files(const struct notebook *n, struct task *task)
 {
 	struct json *manifest = json_object(), *files = json_object();
 
+	for (size_t i = 0; i < n->lines.file_count; i++)
+		add_bytes(task, n->lines.files[i].path, &n->lines.files[i]);
 	for (size_t i = 0; i < n->given.file_count; i++) {
 		const struct task_file *file = &n->given.files[i];
 		struct json *pair = json_array();
@@ -50,7 +67,7 @@ static void add_files(const struct notebook *n, struct task *task)
 		json_append(pair, json_new_int((int64_t)i + 1));
 		json_append(pair, json_new_int(0644));
 		json_set(files, file->path, pair);
-		task_add_bytes(task, path, mem_strndup(file->bytes, file->len), file->len);
+		add_bytes(task, path, file);
 	}
 	json_set(manifest, "files", files);
 	json_set(manifest, "folders", json_array());
@@ -190,12 +207,16 @@ static int run_all(struct notebook *n, struct error *err)
 {
 	const struct json *cells = json_get(exchange_json(n->x), "cells");
 
-	if (run(n, embed_find(BEGIN)->data, true, err) < 0)
+	cleanup_free char *begin = e2b_begin_text(n->w);
+
+	if (run(n, begin, true, err) < 0)
 		return -1;
 	for (const struct json *c = json_first(cells); c && !n->late; c = json_next(c)) {
 		cleanup_free char *commands = NULL, *code = e2b_cell(json_string(c), &commands);
 
-		if (e2b_screen_commands(n->w, exchange_cancel_fd(n->x), commands, err) == 0) {
+		if (e2b_screen_commands(n->w, exchange_cancel_fd(n->x), commands,
+					n->w->policy.allow, err) == 0) {
+			set_lines(n, commands);
 			if (run(n, code, false, err) < 0)
 				return -1;
 		} else if (err->kind == ERR_DENIED) {
@@ -270,6 +291,7 @@ void http_fusion_run_jupyter(struct exchange *x, struct worker *w)
 	json_free(n.cells);
 	json_free(n.files);
 	task_release(&n.given);
+	task_release(&n.lines);
 	if (n.context.count)
 		sandbox_forget_state(w->sandbox, n.context.cells[n.context.count - 1].id);
 	context_release(&n.context);

@@ -140,6 +140,13 @@ static void take_message(void *self, const struct json *message)
 		exchange_answer(r->x, status_of(r, message), json_copy(message));
 }
 
+static bool has_left(void *self)
+{
+	const struct remote *r = self;
+
+	return exchange_has_left(r->x);
+}
+
 static const char *session_header(const struct remote *r)
 {
 	return r->modern ? NULL : exchange_header(r->x, "Mcp-Session-Id");
@@ -173,6 +180,7 @@ static bool find_peer(struct remote *r, const struct message *m)
 static bool is_done(struct remote *r, struct message *m)
 {
 	const struct peer_remote remote = { .sink = { take_message, r },
+					    .has_left = has_left,
 					    .streams = r->may_stream,
 					    .cancel_fd = exchange_cancel_fd(r->x) };
 

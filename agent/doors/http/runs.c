@@ -6,6 +6,7 @@
 
 #include "agent/doors/e2b/box.h"
 #include "agent/doors/service/owned.h"
+#include "base/host.h"
 #include "base/mem.h"
 
 #include <inttypes.h>
@@ -120,10 +121,15 @@ static void add_times(struct buf *out, const char *name, const char *help,
 
 static void add_work(struct buf *out, const struct service_load *load)
 {
+	int64_t available = host_memory_available();
+
 	add_metric(out, "workers", "gauge", "Programs and questions worked on at once, at most.",
 		   load->parallel);
 	add_metric(out, "memory_limit_bytes", "gauge",
 		   "That their programs may have together, at most.", (uint64_t)load->memory_bytes);
+	if (available >= 0)
+		add_metric(out, "memory_available_bytes", "gauge",
+			   "That this machine has for more.", (uint64_t)available);
 	add_metric(out, "running", "gauge", "Of them, under way.", load->running);
 	add_metric(out, "waiting", "gauge", "That wait for a worker.", load->waiting);
 	add_metric(out, "queue", "gauge", "That may wait, at most.", load->queue);
@@ -144,6 +150,9 @@ static void add_contexts(struct buf *out, struct contexts *contexts)
 	add_metric(out, "contexts", "gauge", "Open, of all keys.", counts.open);
 	add_metric(out, "contexts_refused_total", "counter",
 		   "Not opened: there were as many as may be.", counts.refused);
+	add_metric(out, "contexts_scarce_total", "counter",
+		   "Not opened: the machine had less memory left than a program may take.",
+		   counts.scarce);
 	add_metric(out, "contexts_unused_total", "counter", "Closed: not used for too long.",
 		   counts.unused);
 	add_metric(out, "contexts_outlived_total", "counter", "Closed: there for too long.",
@@ -181,6 +190,8 @@ void http_metrics(struct exchange *x)
 	add_contexts(&out, exchange_contexts(x));
 	add_sandboxes(&out, options->boxes);
 	add_metric(&out, "draining", "gauge", "1: it is about to end.", http.draining);
+	add_metric(&out, "restarts_total", "counter",
+		   "Servers that died, each followed by another.", options->restarts);
 	add_metric(&out, "connections", "gauge", "Open.", http.connections);
 	add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.", http.body_bytes);
 	add_metric(&out, "requests_total", "counter", "Answered.", http.requests);

@@ -323,6 +323,7 @@ void server_close(struct server *s)
 		microhttpd.stop_daemon(s->daemon);
 	if (s->wake_fd >= 0)
 		io_close(s->wake_fd);
+	free(s->shares);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->changed);
 	free(s);

@@ -18,6 +18,12 @@ struct connection {
 	struct connection *next;
 };
 
+/* What is held of an owner's bodies. */
+struct body_share {
+	const char *owner;
+	size_t bytes;
+};
+
 struct server {
 	struct server_options options;
 	struct MHD_Daemon *daemon;
@@ -26,6 +32,8 @@ struct server {
 	struct connection *connections;
 	struct exchange *staying; /* HTTP_STAYS: with their clients or without */
 	struct server_load load;
+	struct body_share *shares; /* of whom there was one so far; owned */
+	size_t share_count;
 	bool draining, cut, ending;
 	int wake_fd;
 	pthread_t watch;
@@ -45,7 +53,7 @@ struct exchange {
 	struct buf body;
 	size_t passed; /* bytes of it that were taken as they came */
 	struct json *json;
-	bool too_large, streams, unsaid;
+	bool too_large, no_room, streams, unsaid;
 	bool stays;   /* with its client or without (HTTP_STAYS) */
 	bool again;   /* to be handled once more */
 	void *memory; /* of its handler; owned */
@@ -87,6 +95,8 @@ bool exchange_is_announced_too_large(const struct exchange *x);
  * write. */
 bool exchange_body_is_written(struct MHD_Connection *mhd);
 void exchange_take_body(struct exchange *x, const char *bytes, size_t len);
+/* It is not held any more; with the server's lock held. */
+void exchange_drop_body(struct exchange *x);
 
 /* agent/doors/http/asked.c */
 bool exchange_wants_events(struct MHD_Connection *mhd);
@@ -102,7 +112,6 @@ void exchange_cancel(struct exchange *x);
 /* The same, but that what stays goes on, unless all is to end: then only the connection wakes up,
  * which finds out by itself. */
 void exchange_leave(struct exchange *x, bool ends);
-bool exchange_has_left(struct exchange *x);
 
 /* agent/doors/http/admit.c: who may ask for what. 0, or the status that refuses it with why. */
 struct admission {

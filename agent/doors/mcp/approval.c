@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <time.h>
 
 #define ASK_SECONDS    600
+#define LOOK_MS	       200 /* whether the client is still there */
 #define QUESTION_KEY   "approve"
 #define FINDINGS_SHOWN 20
 #define CODE_SHOWN     ((size_t)4 << 10)
@@ -99,18 +99,29 @@ static bool is_yes(const struct json *answer)
 
 /* --- while the program waits --- */
 
+/* With the peer's lock held. The call may outlive its client; a question does not. */
+static bool is_asked(const struct flight *f)
+{
+	return !f->answer && !f->cancelled && !f->peer->left &&
+	       !(f->has_left && f->has_left(f->sink.self));
+}
+
 /* NULL when the client left, the call was cancelled or nobody said anything. */
 static struct json *wait_for_answer(struct flight *f)
 {
+	int64_t until_ms = clock_mono_ms() + (int64_t)ASK_SECONDS * 1000;
 	struct peer *p = f->peer;
-	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += ASK_SECONDS;
 	pthread_mutex_lock(&p->lock);
-	while (!f->answer && !f->cancelled && !p->left)
-		if (pthread_cond_timedwait(&p->changed, &p->lock, &until) == ETIMEDOUT)
-			break;
+	while (is_asked(f) && clock_mono_ms() < until_ms) {
+		struct timespec look;
+
+		clock_gettime(CLOCK_MONOTONIC, &look);
+		look.tv_nsec += LOOK_MS * 1000000L;
+		look.tv_sec += look.tv_nsec / 1000000000;
+		look.tv_nsec %= 1000000000;
+		pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &look);
+	}
 	struct json *answer = TAKE_PTR(f->answer);
 	*f->asked = '\0';
 	pthread_mutex_unlock(&p->lock);

@@ -339,6 +339,7 @@ static struct flight *flight_new(struct incoming *in, const struct json *tool, b
 		.work = { .run = run, .owner = in->peer->owner },
 		.peer = in->peer,
 		.sink = *in->sink,
+		.has_left = in->remote ? in->remote->has_left : NULL,
 		.message = *m,
 		.bytes = in->bytes,
 		.tool = tool,

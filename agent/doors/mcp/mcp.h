@@ -43,8 +43,11 @@ struct message;
 struct flight;
 struct peer_remote {
 	struct peer_sink sink; /* instead of the peer's */
-	bool streams;	       /* it takes more than the answer */
-	int cancel_fd;	       /* readable, or written to, when the call is to end; borrowed */
+	/* By the sink's self, from any thread: nobody is there any more who would take a message.
+	 */
+	bool (*has_left)(void *self);
+	bool streams;  /* it takes more than the answer */
+	int cancel_fd; /* readable, or written to, when the call is to end; borrowed */
 };
 /* Takes the message. NULL: all is said that is to be said. Else a call that wants a worker: made by
  * one of flight_work, in that one's thread, or dropped. */

@@ -83,7 +83,8 @@ struct flight {
 	struct flight *next;
 	struct peer *peer;
 	struct peer_sink sink;
-	struct message message; /* owned */
+	bool (*has_left)(void *self); /* as struct peer_remote has it; NULL: the peer says so */
+	struct message message;	      /* owned */
 	size_t bytes;
 	const struct json *tool;      /* what it is made of */
 	const struct json *arguments; /* an object, or NULL */

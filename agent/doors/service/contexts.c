@@ -224,6 +224,22 @@ static size_t count_of(const struct contexts *c, const char *owner)
 	return n;
 }
 
+/* What one keeps in memory is a program's, and may grow to what that may have. */
+static int check_memory(struct contexts *c, struct error *err)
+{
+	int64_t has = c->options.available_bytes ? c->options.available_bytes() : -1;
+
+	if (has < 0 || has >= c->options.needs_bytes)
+		return 0;
+	pthread_mutex_lock(&c->lock);
+	c->counts.scarce++;
+	pthread_mutex_unlock(&c->lock);
+	return error_set(err, ERR_BUDGET,
+			 "memory is scarce: this machine has %lld MiB for more, and a program may "
+			 "take %lld (--memory): close a context that is not needed any more",
+			 (long long)(has >> 20), (long long)(c->options.needs_bytes >> 20));
+}
+
 int contexts_open(struct contexts *c, const char *owner, const struct language *language,
 		  const char *within, char ret_id[CONTEXT_ID_LEN + 1], struct error *err)
 {
@@ -235,6 +251,8 @@ int contexts_open(struct contexts *c, const char *owner, const struct language *
 		return error_set(err, ERR_USAGE, "%s has no contexts; these have: %s",
 				 language->name, names);
 	}
+	if (check_memory(c, err) < 0)
+		return -1;
 	struct entry *e = mem_alloc(sizeof(*e));
 	*e = (struct entry){ .held.language = language,
 			     .owner = owner,

@@ -20,6 +20,10 @@ struct contexts_options {
 	size_t most; /* of all owners together; one owner has at most half, if there are
 			keys */
 	int64_t idle_ms, life_ms; /* more is closed */
+	/* What a program of one may take, and what the machine has for more (-1: unknown): none is
+	 * opened where that is less. NULL: it is not asked. */
+	int64_t needs_bytes;
+	int64_t (*available_bytes)(void);
 	/* Nothing will start from what that execution left, in whose worker's sandbox it is: its
 	 * place, and 1. With a lock of the contexts held. NULL: nobody asks. */
 	void (*left)(void *self, size_t place, const char *execution);
@@ -69,6 +73,7 @@ struct json *contexts_list(struct contexts *c, const char *owner, const char *wi
 struct contexts_counts {
 	size_t open;
 	uint64_t unused, outlived, refused; /* closed after idle_ms, after life_ms; not opened */
+	uint64_t scarce;		    /* not opened, for memory's sake */
 };
 void contexts_count(struct contexts *c, struct contexts_counts *ret);
 

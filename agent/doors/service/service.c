@@ -269,17 +269,26 @@ static void left_free(struct left *left)
 	free(left);
 }
 
-/* With the lock held, but for a while. A sandbox is its worker's alone. */
+/* With the lock held, but for a while, in which others take what the worker would have taken. A
+ * sandbox is its worker's alone. */
 static bool forget_left(struct service *s, struct worker *w)
 {
-	struct left *left = take_left(s, (size_t)(w - s->workers));
+	size_t place = (size_t)(w - s->workers);
+	struct left *left = take_left(s, place);
 
 	if (!left)
 		return false;
+	s->owners[place] = NULL;
+	s->busy[place] = true;
+	s->since_ms[place] = clock_mono_ms();
+	*s->alone[place] = '\0';
+	if (s->first)
+		pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 	sandbox_forget_state(w->sandbox, left->execution);
 	left_free(left);
 	pthread_mutex_lock(&s->lock);
+	s->busy[place] = false;
 	return true;
 }
 

@@ -41,11 +41,8 @@ class Server:
         self.process = subprocess.Popen([tap.ASSAY, "serve", *where, *args], stdin=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE, env=environment or tap.environment(**env), cwd=tap.work)
         self.said, self.key, self.path, self.port = "", key, None, None
-        while "listening on" not in self.said:
-            line = self.process.stderr.readline().decode()
-            if not line:
-                raise RuntimeError("assay serve ended: " + self.said)
-            self.said += line
+        if not self.hear("listening on"):
+            raise RuntimeError("assay serve ended: " + self.said)
         where = re.search(r"listening on (\S+)", self.said).group(1)
         if where.startswith("/"):
             self.path = where
@@ -53,6 +50,25 @@ class Server:
             self.port = int(where.rpartition(":")[2])
         printed = re.search(r"^key: (\S+)", self.said, re.M)
         self.key = printed.group(1) if printed and not key else self.key
+
+    @property
+    def pid(self):
+        """The process that serves, which the one that was started replaces when it dies."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            for pid, start in mcp.family(self.process.pid):
+                if mcp.lives(pid, start) and (mcp.stat(pid) or (0,))[0] == self.process.pid:
+                    return pid
+        raise RuntimeError("nothing serves")
+
+    def hear(self, text):
+        """Reads what it says until that is in it."""
+        while text not in self.said:
+            line = self.process.stderr.readline().decode()
+            if not line:
+                return False
+            self.said += line
+        return True
 
     def connection(self):
         if self.path:
