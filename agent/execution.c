@@ -155,6 +155,18 @@ struct sandbox_job execution_job(const struct run *r, const struct sandbox_file 
 	};
 }
 
+static struct cell *cells_before(const struct run *r, const bool *after, size_t *ret_count)
+{
+	size_t count, n = 0;
+	struct cell *list = context_cells(r->context, r->language->name, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (!after || after[i])
+			list[n++] = list[i];
+	*ret_count = n;
+	return list;
+}
+
 /* The cells before it, and where it stands among them. */
 static void enter(const struct run *r, struct execution *x)
 {
@@ -163,7 +175,7 @@ static void enter(const struct run *r, struct execution *x)
 	x->tests = "";
 	x->harness.mode = TESTS_CELL;
 	if (r->context)
-		c->list = context_cells(r->context, r->language->name, &c->count);
+		c->list = cells_before(r, x->after, &c->count);
 	/* Nobody goes on from a look: the name of its attempt is the program's. */
 	snprintf(x->id, sizeof(x->id), "%s/%d%s", r->result.run, r->attempt,
 		 x->is_look ? "/look" : "");
@@ -176,8 +188,9 @@ static void follow(const struct run *r, const struct execution *x, struct sandbo
 	const struct context_cell *last = c ? context_last(c, r->language->name) : NULL;
 	int64_t more = c ? context_allowance_ms(c, r->language->name) : 0;
 
-	job->id = x->id;
-	job->state_from = last ? last->id : NULL;
+	job->id = x->after ? NULL : x->id;
+	job->state_from = last && !x->after ? last->id : NULL;
+	job->unseen = x->after;
 	job->rebuilds = true;
 	job->rebuild_ms = more;
 	run_allow_known(r, &job->limits);
@@ -280,9 +293,11 @@ static int run_with_calls(struct run *r, struct execution *x, const struct sandb
 }
 
 /* Its tests, and what the model looks at first, have no tools; but what cells before it called is
- * answered in all that runs after them. */
+ * answered in all that runs after them. What ran before makes no call twice. */
 static bool may_call(const struct run *r, const struct execution *x, size_t count)
 {
+	if (x->after)
+		return false;
 	return (x->cell && call_cells_any(r->context)) ||
 	       (r->loop->tools && count == 1 && !x->is_look && (!x->tests || x->cell));
 }
@@ -391,6 +406,8 @@ int execution_run(struct run *r, struct execution *x, size_t count, struct error
 			tests_collect(&x[i].harness, &x[i].result);
 		if (x[i].cell)
 			run_drop_known(r, &x[i].result);
+		if (x[i].after) /* no record is to say that it left a state */
+			json_free(tests_take_state(&x[i].result));
 	}
 	struct sandbox_metrics took[2];
 	settle(r, x, count, took);

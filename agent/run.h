@@ -272,6 +272,9 @@ bool run_is_cell(const struct run *r);
 char *run_cells_text(const struct run *r, bool only_needed);
 /* Finds those out. */
 int run_find_needed(struct run *r, struct error *err);
+/* Which of the earlier cells these are, as a stage's note: a replay reads it there. */
+int run_record_needed(struct run *r, enum stage stage, const bool *needed, size_t count,
+		      struct error *err);
 /* Program and tests are apart, and the tests see no state: this is the program with all that
  * it stands on. Borrowed until it is asked again. */
 const char *run_joined(struct run *r, size_t *ret_len);
@@ -287,6 +290,14 @@ void run_drop_known(const struct run *r, struct sandbox_result *x);
 /* The run is over, and well: what its program leaves becomes the result's. */
 void run_keep_cell(struct run *r);
 void run_cell_release(struct run *r);
+
+/* --- agent/stages/again.c: a check that an earlier program could have decided --- */
+struct again {
+	char *without; /* the cells left out, in words; owned; NULL: it did not run again */
+	bool same;     /* what it printed and left: they decided nothing of that */
+};
+/* Runs the program once more, without them, where that can be had. 0 however that came out. */
+int run_again(struct run *r, struct again *ret, struct error *err);
 
 /* --- agent/stages/tests.c: tests with the program --- */
 /* The tests' verdict. *ret is the run that shows what the program did: its own,

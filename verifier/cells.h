@@ -66,6 +66,10 @@ char *cells_left(const struct json *report);
  * NULL: none; else which, and by what words. Caller frees.
  */
 char *cells_forge(const struct language *language, const struct cell *list, size_t count);
+/* Of each, whether it stays when those that could are taken out, one after the other: what stays
+ * could not, all together. */
+void cells_unable(const struct language *language, const struct cell *list, size_t count,
+		  bool *ret);
 
 /* What a program must do after the i-th of them, where no context does it: lines that copy what
  * that one wrote to /out and a later one names. "" for nothing; caller frees. */

@@ -12,11 +12,14 @@
 #include "verifier/lang/lang.h"
 #include "verifier/lang/lexer.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WORDS_SHOWN  ((size_t)60)
 #define TOGETHER_MAX ((size_t)64 << 20)
+/* Of those that could together only: all are searched again for each. */
+#define TAKEN_OUT_MAX 20
 
 static char *found(size_t number, const char *code, struct regex_span span)
 {
@@ -127,7 +130,25 @@ static void hunt_release(struct hunt *h)
 		free(h->re[i]);
 	}
 }
-#define cleanup_hunt __attribute__((cleanup(hunt_release)))
+
+/* Made once of a language and never changed: to compile its patterns takes longer than to search a
+ * cell for them. */
+static const struct hunt *hunt_of(const struct lang *lang)
+{
+	static _Atomic(struct hunt *) known[LANGS_MAX];
+	_Atomic(struct hunt *) *place = &known[lang_index(lang)];
+	struct hunt *h = atomic_load(place), *before = NULL;
+
+	if (h)
+		return h;
+	h = mem_alloc(sizeof(*h));
+	hunt_init(h, &lang->harness.forges);
+	if (atomic_compare_exchange_strong(place, &before, h))
+		return h;
+	hunt_release(h); /* another thread was first */
+	free(h);
+	return before;
+}
 
 /* Whether re is in a form of them, all of the same length. One that cannot be searched could be
  * anything, but for all cells together (is_long): each was searched already. */
@@ -188,7 +209,7 @@ static void add_once(struct buf *all, const struct cell *cell)
 
 /* What one binds another may use: all of them as one text, and which of them is meant. */
 static char *forge_together(const struct lang *lang, const struct hunt *h, const struct cell *list,
-			    size_t count)
+			    size_t count, size_t *ret_which)
 {
 	cleanup_buf struct buf all = BUF_INIT(TOGETHER_MAX);
 
@@ -208,6 +229,7 @@ static char *forge_together(const struct lang *lang, const struct hunt *h, const
 		number++;
 	if (number && span.start < ends[number - 1])
 		span.start = ends[number - 1];
+	*ret_which = number;
 	return found(number + 1, one.code, span);
 }
 
@@ -223,17 +245,59 @@ static char *not_text(const struct cell *list, size_t count)
 char *cells_forge(const struct language *language, const struct cell *list, size_t count)
 {
 	const struct lang *lang = lang_find(language->name);
-	cleanup_hunt struct hunt h = { .count = { 0 } };
 
 	if (!count)
 		return NULL;
 	if (!lang || !lang->harness.forges.code)
 		return mem_printf("nothing is known of what a %s program leaves", language->name);
-	hunt_init(&h, &lang->harness.forges);
+	const struct hunt *h = hunt_of(lang);
 	char *why = not_text(list, count);
 	for (size_t i = 0; i < count && !why; i++)
-		why = forge_of(lang, &h, &list[i], i + 1);
+		why = forge_of(lang, h, &list[i], i + 1);
+	size_t which;
 	if (!why && count > 1)
-		why = forge_together(lang, &h, list, count);
+		why = forge_together(lang, h, list, count, &which);
 	return why;
+}
+
+/* Those that are kept, and where each of them is in the list. */
+static size_t pick(const struct cell *list, size_t count, const bool *kept, struct cell *ret,
+		   size_t *ret_at)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		ret_at[n] = i;
+		ret[n] = list[i];
+		n += kept[i];
+	}
+	return n;
+}
+
+void cells_unable(const struct language *language, const struct cell *list, size_t count, bool *ret)
+{
+	const struct lang *lang = lang_find(language->name);
+	cleanup_free struct cell *kept = mem_array(NULL, count, sizeof(*kept));
+	cleanup_free size_t *at = mem_array(NULL, count, sizeof(*at));
+
+	memset(ret, false, count * sizeof(*ret));
+	if (!lang || !lang->harness.forges.code)
+		return;
+	const struct hunt *h = hunt_of(lang);
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *why = not_text(&list[i], 1);
+
+		why = why ? why : forge_of(lang, h, &list[i], i + 1);
+		ret[i] = !why;
+	}
+	for (size_t tries = 0, n; (n = pick(list, count, ret, kept, at)) > 1; tries++) {
+		size_t which;
+		cleanup_free char *why = forge_together(lang, h, kept, n, &which);
+
+		if (!why)
+			return;
+		ret[at[which]] = false;
+		if (tries == TAKEN_OUT_MAX)
+			memset(ret, false, count * sizeof(*ret));
+	}
 }

@@ -83,17 +83,18 @@ char *run_cells_text(const struct run *r, bool only_needed)
 	return context_fence(r, cut.data);
 }
 
-static int record_needed(struct run *r, size_t count, struct error *err)
+int run_record_needed(struct run *r, enum stage stage, const bool *needed, size_t count,
+		      struct error *err)
 {
 	cleanup_json struct json *data = json_object();
 	struct json *numbers = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		if (r->cell.needed[i])
+		if (needed[i])
 			json_append(numbers, json_new_int((int64_t)i));
 	json_set(data, JOURNAL_NEEDED, numbers);
-	return journal_queue(&r->journal, stage_name(STAGE_JUDGE), r->attempt, "note", data, NULL,
-			     0, err);
+	return journal_queue(&r->journal, stage_name(stage), r->attempt, "note", data, NULL, 0,
+			     err);
 }
 
 int run_find_needed(struct run *r, struct error *err)
@@ -112,10 +113,11 @@ int run_find_needed(struct run *r, struct error *err)
 	list[count] = (struct cell){ .code = r->code, .len = r->code_len };
 	r->cell.needed = mem_array(NULL, count + 1, sizeof(*r->cell.needed));
 	memset(r->cell.needed, true, count + 1);
-	ops->needs(ops->self, r->attempt, r->language, list, count + 1, r->cell.needed);
+	ops->needs(ops->self, stage_name(STAGE_JUDGE), r->attempt, r->language, list, count + 1,
+		   r->cell.needed);
 	for (size_t i = 0; i < count; i++)
 		if (!r->cell.needed[i])
-			return record_needed(r, count, err);
+			return run_record_needed(r, STAGE_JUDGE, r->cell.needed, count, err);
 	return 0;
 }
 

@@ -403,16 +403,34 @@ static void test_forged_together(void **state)
 		assert_non_null(why);
 		assert_memory_equal(why, "cell 3 has", strlen("cell 3 has"));
 		assert_null(apart);
+
+		bool kept[3];
+		cells_unable(language_find(two[i].lang), list, 3, kept);
+		assert_true(kept[0] && kept[1] && !kept[2]);
 	}
+}
+
+/* Each by itself, however many there are; of a language that nothing is known of, all could. */
+static void test_unable(void **state)
+{
+	static const bool all[] = { false, true, false, true }, none[4] = { false };
+	const struct cell list[] = { cell_of("setattr(m, 'a', f)"), cell_of("n = 21"),
+				     cell_of("\xff"), cell_of("print(n)") };
+	bool kept[4];
+
+	(void)state;
+	cells_unable(language_find("python"), list, 4, kept);
+	assert_memory_equal(kept, all, sizeof(all));
+	cells_unable(language_find("perl"), list, 4, kept);
+	assert_memory_equal(kept, none, sizeof(none));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_reports_are_cut),
-		cmocka_unit_test(test_forgeries),
-		cmocka_unit_test(test_forged_together),
+		cmocka_unit_test(test_reports),	  cmocka_unit_test(test_reports_are_cut),
+		cmocka_unit_test(test_forgeries), cmocka_unit_test(test_forged_together),
+		cmocka_unit_test(test_unable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
