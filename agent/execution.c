@@ -108,7 +108,7 @@ static void add_input(struct inputs *in, struct sandbox_file file)
 }
 
 /* What programs of the context left, which does not run again with this one: newest first. */
-static void add_left(struct inputs *in, const struct run *r)
+static void add_left(struct inputs *in, const struct run *r, bool with_code)
 {
 	const struct context *c = r->context;
 
@@ -117,7 +117,8 @@ static void add_left(struct inputs *in, const struct run *r)
 
 		for (size_t f = 0; strcmp(cell->lang, r->language->name) && f < cell->file_count;
 		     f++)
-			if (cell->files[f].bytes)
+			if (cell->files[f].bytes &&
+			    (with_code || !cells_load(r->language, cell->files[f].path)))
 				add_input(in, (struct sandbox_file){ cell->files[f].path,
 								     cell->files[f].bytes,
 								     cell->files[f].len });
@@ -125,11 +126,11 @@ static void add_left(struct inputs *in, const struct run *r)
 }
 
 /* The task's files, what other programs left, and what is left of the attempt before. */
-static struct inputs inputs_of(const struct run *r)
+static struct inputs inputs_of(const struct run *r, bool with_code)
 {
 	struct inputs in = { task_inputs(r->task), r->task->file_count };
 
-	add_left(&in, r);
+	add_left(&in, r, with_code);
 	if (r->previous)
 		add_input(&in, (struct sandbox_file){ RUN_PREVIOUS, r->previous, r->previous_len });
 	return in;
@@ -383,7 +384,7 @@ static int record_set_up_failed(struct run *r, struct execution *x, size_t count
 
 int execution_run(struct run *r, struct execution *x, size_t count, struct error *err)
 {
-	cleanup_inputs struct inputs inputs = inputs_of(r);
+	cleanup_inputs struct inputs inputs = inputs_of(r, !x->after);
 	const struct progress *p = &r->loop->progress;
 	cleanup_shown struct shown shown = { .env = NULL };
 

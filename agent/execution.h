@@ -26,8 +26,8 @@ struct execution {
 	const char *tests; /* with these, in the harness's mode; NULL: by itself. Borrowed */
 	struct tests harness;
 	bool cell; /* in the run's context, which its program leaves a state to */
-	/* After these alone of its cells in the language, made again from nothing, and leaving
-	 * nothing; NULL: after all. Borrowed */
+	/* After these alone of its cells in the language, made again from nothing, without code
+	 * that others left, and leaving nothing; NULL: after all. Borrowed */
 	const bool *after;
 	char id[ULID_LEN + 16]; /* what that state is called */
 	bool is_look;		/* of the stage look (agent/stages/look.c) */

@@ -71,6 +71,10 @@ char *cells_forge(const struct language *language, const struct cell *list, size
 void cells_unable(const struct language *language, const struct cell *list, size_t count,
 		  bool *ret);
 
+/* Whether a program loads a file of that name below /in where it imports something, which a cell of
+ * another language may have left there. */
+bool cells_load(const struct language *language, const char *path);
+
 /* What a program must do after the i-th of them, where no context does it: lines that copy what
  * that one wrote to /out and a later one names. "" for nothing; caller frees. */
 char *cells_after(const struct language *language, const struct cell *list, size_t count, size_t i);

@@ -102,6 +102,7 @@ struct hunt {
 	bool (*hands_on)(const char *code, size_t len, size_t *ret_start, size_t *ret_end);
 	struct regex **re[VIEWS];
 	size_t count[VIEWS];
+	struct regex *loads;
 };
 
 static void hunt_init(struct hunt *h, const struct lang_forges *forges)
@@ -110,6 +111,7 @@ static void hunt_init(struct hunt *h, const struct lang_forges *forges)
 	struct error ignored = ERROR_INIT;
 
 	h->hands_on = forges->hands_on;
+	h->loads = forges->loads ? regex_compile(forges->loads, REGEX_ICASE, &ignored) : NULL;
 	for (size_t i = 0; i < VIEWS; i++) {
 		size_t n = 0;
 
@@ -124,6 +126,7 @@ static void hunt_init(struct hunt *h, const struct lang_forges *forges)
 
 static void hunt_release(struct hunt *h)
 {
+	regex_free(h->loads);
 	for (size_t i = 0; i < VIEWS; i++) {
 		while (h->count[i])
 			regex_free(h->re[i][--h->count[i]]);
@@ -258,6 +261,15 @@ char *cells_forge(const struct language *language, const struct cell *list, size
 	if (!why && count > 1)
 		why = forge_together(lang, h, list, count, &which);
 	return why;
+}
+
+bool cells_load(const struct language *language, const char *path)
+{
+	const struct lang *lang = lang_find(language->name);
+	const struct regex *re = lang && lang->harness.forges.loads ? hunt_of(lang)->loads : NULL;
+	struct error ignored = ERROR_INIT;
+
+	return re && regex_search(re, path, strlen(path), 0, NULL, 0, &ignored) != 0;
 }
 
 /* Those that are kept, and where each of them is in the list. */

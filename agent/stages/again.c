@@ -92,7 +92,7 @@ static bool is_same(const struct sandbox_result *a, const struct sandbox_result 
 	return true;
 }
 
-/* "cell 2" or "cells 2, 5". */
+/* "cell 2" or "cells 2, 5"; none of them: it was no cell of the language's. */
 static char *name_others(const bool *kept, size_t count)
 {
 	struct buf out = BUF_INIT((size_t)1 << 20);
@@ -100,7 +100,7 @@ static char *name_others(const bool *kept, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		n += !kept[i];
-	buf_addstr(&out, n == 1 ? "cell " : "cells ");
+	buf_addstr(&out, !n ? "code of another language's" : n == 1 ? "cell " : "cells ");
 	for (size_t i = 0, told = 0; i < count; i++)
 		if (!kept[i])
 			buf_addf(&out, "%s%zu", told++ ? ", " : "", i + 1);

@@ -134,12 +134,32 @@ const char *run_joined(struct run *r, size_t *ret_len)
 	return r->cell.joined;
 }
 
+/* What a program of another language left where this one may take it for a module. */
+static char *code_left(const struct run *r)
+{
+	const struct context *c = r->context;
+
+	for (size_t i = c->from; i < c->count; i++) {
+		const struct context_cell *cell = &c->cells[i];
+
+		for (size_t f = 0; strcmp(cell->lang, r->language->name) && f < cell->file_count;
+		     f++)
+			if (cells_load(r->language, cell->files[f].path))
+				return mem_printf("a program in %s left %.80s", cell->lang,
+						  cell->files[f].path);
+	}
+	return NULL;
+}
+
 char *run_forged(const struct run *r)
 {
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
 
-	return count && run_is_cell(r) ? cells_forge(r->language, list, count) : NULL;
+	if (!list || !run_is_cell(r))
+		return NULL;
+	char *why = cells_forge(r->language, list, count);
+	return why ? why : code_left(r);
 }
 
 static void tell_left(const struct run *r, const struct sandbox_result *x)

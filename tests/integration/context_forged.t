@@ -200,4 +200,31 @@ conversation bash ran 'echo 7' 'n=21
 echo "$n"' 'echo() { command printf "%s\n" "${1/7/42}"; }
 echo made'
 
+# --- what a program of another language left where this one imports ---
+
+# The first program in bash, the second in Python: level, the last line, both
+of_two() {
+	level=$1
+	forget
+	say plan "$(plan '[]' bash)"
+	say code "$(program "$3" bash)"
+	say plan "$(plan "$checks" python)"
+	say code "$(program "$4" python)"
+	open --role-model judge=off --role-model answer=off --require none --profile off
+	line 'make'
+	line 'and then?'
+	sees '(^|[^0-9])42$' "$2: what is printed last"
+	until_true at_prompt
+	is "$(level)" "$level" "$2: a check on it"
+	close
+}
+of_two ran 'a module in place of one' 'echo "def mean(v): return 42" >/out/statistics.py
+echo made' 'import statistics
+print(statistics.mean([7]))'
+of_two checked 'a module that nothing loads' 'echo "def half(v): return v / 2" >/out/helper.py
+echo made' 'import statistics
+print(statistics.mean([42]))'
+of_two checked 'data' 'echo 21 >/out/n.txt
+echo made' 'print(int(open("/in/n.txt").read()) * 2)'
+
 done_testing
