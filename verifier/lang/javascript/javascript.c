@@ -67,6 +67,10 @@ static const char *const forges[] = {
 		 "\\bassign\\b(?!\\s*\\(\\s*(?:\\{[^{}]*\\}|\\[\\s*\\])\\s*,)" ASSIGNED_TO_OWN "|"
 		 "\\bwrite\\w*[ \\t]*\\([ \\t\\n]*\\d|\\bReflect\\s*\\.\\s*(?!ownKeys|has\\b)|"
 		 "\\.\\s*constructor\\b|\\brequire\\s*\\.\\s*(?!resolve\\b)",
+	/* What nobody waits for at the end of a cell. */
+	"\\bonabort\\b|\\bpersistent\\b|\\bwaitAsync\\b|"
+	"\\b(?:PerformanceObserver|MessageChannel|BroadcastChannel)\\b|"
+	"\\bwatch(?:File)?\\s*\\(|(?<!signal: )\\bAbortSignal\\s*\\.\\s*timeout\\b",
 	/* The things of all by another name. */
 	"(?<![.\\w$'\"`])(?:console|process|globalThis|global|JSON|Math|Reflect)\\b"
 	"(?![\\w$])(?!\\s*\\??\\.|['\"`]\\s*\\))|"
@@ -76,7 +80,7 @@ static const char *const forges[] = {
 	/* In what a loop goes through nothing is declared. */
 	"\\b(?:var|let|const|import)\\b(?![ \\t]+(?:" LOOP_NAME "+|\\[" LOOP_NAME
 	"*\\]|\\{" LOOP_NAME "*\\})[ \\t]+(?:of|in)\\b)[^=\\n;]*\\b" OF_ALL
-	"\\b[^=\\n;]*(?:=|\\(|\\{|from)",
+	"\\b(?!\\s*:|\\s+as\\b)[^=\\n;]*(?:=|\\(|\\{|from)",
 	/* What a function has for parameters and within is its own. */
 	"\\b(?:function|class)\\b(?:[\\s*]|/\\*[\\s\\S]*?\\*/|//[^\\n]*\\n)*" OF_ALL "\\b",
 	"\\b[A-Za-z_$][\\w$]*(?:\\s*\\.\\s*[\\w$]+)*\\s*\\.\\s*(?:log|write|stringify|parse|equal|"
@@ -143,6 +147,7 @@ static const char *const forges_text[] = {
 	"(?:join\\s*\\(\\s*['\"`]['\"`]|reverse|reduce)|\\.\\s*split\\s*\\(\\s*['\"`]['\"`]\\s*\\)"
 	"\\s*\\.\\s*"
 	"reverse\\(\\)\\s*\\.\\s*join\\s*\\([^)]*\\)\\s*\\]",
+	"(?s)\\A(?=.*?\\btimers\\b).*?\\K\\bref\\b",
 	"['\"`](?:on|once|emit|with|fd|unref|assign|constructor|prependListener)['\"`]\\s*[\\]:]|"
 	"\\[\\s*['\"`][^'\"`\\]\\n]*\\\\[ux0-7]|['\"`][^'\"`\\n]*\\\\[ux][^'\"`\\n]*['\"`]\\s*:",
 	"\\b(?:require|import)\\s*\\((?!\\s*['\"`][ \\w:@./-]+['\"`]\\s*\\))|"

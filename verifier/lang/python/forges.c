@@ -89,7 +89,9 @@ const char *const python_forges[] = {
 	"zipimport|pkgutil|addsitedir|get_type_hints|ForwardRef|attrgetter|methodcaller|"
 	"FunctionType|CodeType|redirect_std\\w+|ExitStack|enter_context|"
 	"ThreadPool(?!Executor\\b)\\w*|ProcessPool\\w*|sched|popen|Popen|putenv|register\\w*|"
-	"set_string_function|switch_backend|cffi|cppyy|numba|sysconfig|sympify|"
+	"seterrcall|seterrobj|set_display|install_opener|reset_tzpath|add_type|global_enum|"
+	"global_str|breakpoint|fileinput|set_string_function|switch_backend|cffi|cppyy|numba|"
+	"sysconfig|sympify|"
 	"parse_expr|unsafe_load\\w*|UnsafeLoader|mro)\\b|"
 	"\\bos\\.system\\b|_hooks?\\b|\\bmeta_path\\b",
 	/* But what is at its end with the cell that began it. */
@@ -178,7 +180,8 @@ const char *const python_forges[] = {
 	/* What writes all that is logged. */
 	"\\b(?:setLoggerClass|setLogRecordFactory|addLevelName|addFilter|LoggerAdapter)\\b|"
 	"\\bclass\\b[^\\n:]*\\([^\\n:]*\\b(?:Formatter|Filter|LogRecord|Logger|"
-	"(?:Stream|File|Memory|Buffering|Rotating\\w*)?Handler)\\b",
+	"(?:Stream|File|Memory|Buffering|Rotating\\w*)?Handler)\\b|"
+	"(?s:\\A(?=.*?\\blogging\\b).*?\\K\\bdef[ \\t]+(?:handle|emit|filter|format)\\b)",
 	/* A module handed on by its name, a part of one, or what it keeps for itself. */
 	IMPORTED "^(?![ \\t]*(?:import|from)\\b)[^\\n]*(?:[(,=\\[{:]|\\bin|\\breturn|\\byield|"
 		 "\\bor|\\band|\\belse|\\bif)[ \\t\\n]*\\b\\1[ \\t]*(?:[,)\\]};]|$|"
