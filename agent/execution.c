@@ -156,15 +156,13 @@ struct sandbox_job execution_job(const struct run *r, const struct sandbox_file 
 	};
 }
 
-static struct cell *cells_before(const struct run *r, const bool *after, size_t *ret_count)
+static struct cell *cells_before(const struct run *r, const struct execution *x, size_t *ret_count)
 {
-	size_t count, n = 0;
-	struct cell *list = context_cells(r->context, r->language->name, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (!after || after[i])
-			list[n++] = list[i];
-	*ret_count = n;
+	if (!x->after)
+		return context_cells(r->context, r->language->name, ret_count);
+	struct cell *list = mem_array(NULL, x->after_count + 1, sizeof(*list));
+	memcpy(list, x->after, x->after_count * sizeof(*list));
+	*ret_count = x->after_count;
 	return list;
 }
 
@@ -176,7 +174,7 @@ static void enter(const struct run *r, struct execution *x)
 	x->tests = "";
 	x->harness.mode = TESTS_CELL;
 	if (r->context)
-		c->list = cells_before(r, x->after, &c->count);
+		c->list = cells_before(r, x, &c->count);
 	/* Nobody goes on from a look: the name of its attempt is the program's. */
 	snprintf(x->id, sizeof(x->id), "%s/%d%s", r->result.run, r->attempt,
 		 x->is_look ? "/look" : "");

@@ -272,9 +272,10 @@ bool run_is_cell(const struct run *r);
 char *run_cells_text(const struct run *r, bool only_needed);
 /* Finds those out. */
 int run_find_needed(struct run *r, struct error *err);
-/* Which of the earlier cells these are, as a stage's note: a replay reads it there. */
+/* Which of the earlier cells these are, as a stage's note: a replay reads it there. program: what
+ * ran of them, or NULL. */
 int run_record_needed(struct run *r, enum stage stage, const bool *needed, size_t count,
-		      struct error *err);
+		      const struct audit_blob *program, struct error *err);
 /* Program and tests are apart, and the tests see no state: this is the program with all that
  * it stands on. Borrowed until it is asked again. */
 const char *run_joined(struct run *r, size_t *ret_len);

@@ -1,10 +1,12 @@
 /*
  * A check that an earlier program could have decided (verifier/cells.h) is looked at where it could
- * not: the program runs once more, from nothing, after those earlier ones alone that it needs and
- * that could forge nothing. Where it does the same, byte for byte, the others had no part in it.
+ * not: the program runs once more, from nothing, after those earlier ones alone that it needs, and
+ * without their statements that could forge something. Where it does the same, byte for byte, what
+ * was left out had no part in it.
  *
- * Which those are is a parser's word, and a wrong one proves nothing: that they could forge nothing
- * is asked of their texts here, after it, and that they are enough shows in what the program does.
+ * Which those are is a parser's word, and a wrong one proves nothing: that what runs could forge
+ * nothing is asked of its text here, after it, and that it is enough shows in what the program
+ * does.
  */
 #include "agent/run.h"
 
@@ -18,43 +20,55 @@
 /* More than it took the first time, so that a busy machine decides nothing. */
 #define SPARE_MS 1000
 
-/* The cells, without the words of those that are not to be run. */
-static void blank(struct cell *list, size_t count, const bool *kept)
+/* What it is to run after. */
+struct before {
+	struct cell *list; /* of the context; then those that are to run, in their order */
+	size_t count, used_count;
+	char **texts; /* of those that are not as they were */
+	bool *cut;    /* of each, whether it lacks a statement */
+	bool *used;   /* and whether something of it is to run */
+};
+
+static void before_init(struct before *b, const struct run *r)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!kept[i])
-			list[i] = (struct cell){ .code = "" };
+	b->list = context_cells(r->context, r->language->name, &b->count);
+	b->list = mem_array(b->list, b->count + 1, sizeof(*b->list));
+	b->texts = mem_array(NULL, b->count + 1, sizeof(*b->texts));
+	b->cut = mem_alloc(b->count + 1);
+	b->used = mem_alloc(b->count + 1);
+	cells_mend(r->language, b->list, b->count, b->texts);
+	for (size_t i = 0; i < b->count; i++)
+		b->cut[i] = b->texts[i] != NULL;
 }
 
-/* Whether those that are kept could forge nothing, together. */
-static bool is_clean(const struct run *r, const struct cell *list, size_t count, const bool *kept)
+static void before_release(struct before *b)
 {
-	cleanup_free struct cell *all = mem_array(NULL, count, sizeof(*all));
-	size_t n = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (kept[i])
-			all[n++] = list[i];
-	cleanup_free char *why = cells_forge(r->language, all, n);
-	return !why;
+	for (size_t i = 0; i < b->count; i++)
+		free(b->texts[i]);
+	free(b->texts);
+	free(b->list);
+	free(b->cut);
+	free(b->used);
 }
+#define cleanup_before __attribute__((cleanup(before_release)))
 
-/* The cells it is to run after: ret has one more, for the program itself. */
-static bool choose(const struct run *r, struct cell *list, size_t count, bool *ret)
+/* Whether those that are to run could forge nothing, together. */
+static bool choose(const struct run *r, struct before *b)
 {
 	const struct execute_ops *ops = &r->loop->execute;
-	cleanup_free bool *unable = mem_alloc(count + 1);
 
-	cells_unable(r->language, list, count, unable);
-	blank(list, count, unable);
-	list[count] = (struct cell){ .code = r->code, .len = r->code_len };
-	memset(ret, true, count + 1);
-	if (!ops->needs(ops->self, stage_name(STAGE_VERIFY), r->attempt, r->language, list,
-			count + 1, ret))
+	b->list[b->count] = (struct cell){ .code = r->code, .len = r->code_len };
+	memset(b->used, true, b->count + 1);
+	if (!ops->needs(ops->self, stage_name(STAGE_VERIFY), r->attempt, r->language, b->list,
+			b->count + 1, b->used))
 		return false;
-	for (size_t i = 0; i < count; i++)
-		ret[i] = ret[i] && unable[i];
-	return is_clean(r, list, count, ret);
+	for (size_t i = 0; i < b->count; i++) {
+		b->used[i] = b->used[i] && b->list[i].len;
+		if (b->used[i])
+			b->list[b->used_count++] = b->list[i];
+	}
+	cleanup_free char *why = cells_forge(r->language, b->list, b->used_count);
+	return !why;
 }
 
 /* All of it, with what the earlier ones took: a run that has no more is not to end for this. */
@@ -92,37 +106,46 @@ static bool is_same(const struct sandbox_result *a, const struct sandbox_result 
 	return true;
 }
 
-/* "cell 2" or "cells 2, 5"; none of them: it was no cell of the language's. */
-static char *name_others(const bool *kept, size_t count)
+/* "cell 2, a part of cell 5"; none of them: it was no cell of the language's. */
+static char *name_others(const struct before *b)
 {
 	struct buf out = BUF_INIT((size_t)1 << 20);
-	size_t n = 0;
 
-	for (size_t i = 0; i < count; i++)
-		n += !kept[i];
-	buf_addstr(&out, !n ? "code of another language's" : n == 1 ? "cell " : "cells ");
-	for (size_t i = 0, told = 0; i < count; i++)
-		if (!kept[i])
-			buf_addf(&out, "%s%zu", told++ ? ", " : "", i + 1);
+	for (size_t i = 0; i < b->count; i++)
+		if (!b->used[i] || b->cut[i])
+			buf_addf(&out, "%s%scell %zu", out.len ? ", " : "",
+				 b->used[i] ? "a part of " : "", i + 1);
+	if (!out.len)
+		buf_addstr(&out, "code of another language's");
 	return buf_take(&out, NULL);
 }
 
-static int run_after(struct run *r, const bool *kept, size_t count, struct again *ret,
-		     struct error *err)
+/* With all that runs, which no other record has where a statement was taken out. */
+static int record(struct run *r, const struct before *b, struct error *err)
+{
+	size_t len;
+	cleanup_free char *all =
+		cells_join(r->language, b->list, b->used_count, r->code, r->code_len, &len);
+	const struct audit_blob program = { "program", "text/plain", all, len };
+
+	return run_record_needed(r, STAGE_VERIFY, b->used, b->count, &program, err);
+}
+
+static int run_after(struct run *r, const struct before *b, struct again *ret, struct error *err)
 {
 	cleanup_execution struct execution x = {
 		.code = r->code,
 		.len = r->code_len,
 		.cell = true,
-		.after = kept,
+		.after = b->list,
+		.after_count = b->used_count,
 		.wall_ms = wanted_ms(r),
 	};
 
-	if (run_record_needed(r, STAGE_VERIFY, kept, count, err) < 0 ||
-	    execution_run(r, &x, 1, err) < 0 ||
+	if (record(r, b, err) < 0 || execution_run(r, &x, 1, err) < 0 ||
 	    execution_check_stopped(r, &x.result, x.cut, err) < 0)
 		return -1;
-	ret->without = name_others(kept, count);
+	ret->without = name_others(b);
 	ret->same = is_same(&r->execution, &x.result);
 	return 0;
 }
@@ -133,9 +156,7 @@ int run_again(struct run *r, struct again *ret, struct error *err)
 	/* What tests ran was no cell: it printed what all of them do. */
 	if (!r->context || r->task->tests || !r->loop->execute.needs || !has_time(r, wanted_ms(r)))
 		return 0;
-	size_t count;
-	cleanup_free struct cell *list = context_cells(r->context, r->language->name, &count);
-	cleanup_free bool *kept = mem_alloc(count + 1);
-	list = mem_array(list, count + 1, sizeof(*list));
-	return choose(r, list, count, kept) ? run_after(r, kept, count, ret, err) : 0;
+	cleanup_before struct before b = { .count = 0 };
+	before_init(&b, r);
+	return choose(r, &b) ? run_after(r, &b, ret, err) : 0;
 }

@@ -84,7 +84,7 @@ char *run_cells_text(const struct run *r, bool only_needed)
 }
 
 int run_record_needed(struct run *r, enum stage stage, const bool *needed, size_t count,
-		      struct error *err)
+		      const struct audit_blob *program, struct error *err)
 {
 	cleanup_json struct json *data = json_object();
 	struct json *numbers = json_array();
@@ -93,8 +93,8 @@ int run_record_needed(struct run *r, enum stage stage, const bool *needed, size_
 		if (needed[i])
 			json_append(numbers, json_new_int((int64_t)i));
 	json_set(data, JOURNAL_NEEDED, numbers);
-	return journal_queue(&r->journal, stage_name(stage), r->attempt, "note", data, NULL, 0,
-			     err);
+	return journal_queue(&r->journal, stage_name(stage), r->attempt, "note", data, program,
+			     program != NULL, err);
 }
 
 int run_find_needed(struct run *r, struct error *err)
@@ -117,7 +117,7 @@ int run_find_needed(struct run *r, struct error *err)
 		   r->cell.needed);
 	for (size_t i = 0; i < count; i++)
 		if (!r->cell.needed[i])
-			return run_record_needed(r, STAGE_JUDGE, r->cell.needed, count, err);
+			return run_record_needed(r, STAGE_JUDGE, r->cell.needed, count, NULL, err);
 	return 0;
 }
 

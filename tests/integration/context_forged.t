@@ -145,10 +145,29 @@ def trace(*args):
 sys.settrace(trace)
 print("made")' 'm = trace
 print(m is not None)'
-conversation python ran 'print(n * 2)' 'import sys
+conversation python checked 'print(n * 2)' 'import sys
 setattr(sys, "made_by", "me")
 n = 21
 print(n)'
+like "$("$ASSAY" log show last)" 'Run again without a part of cell 1' 'and says without what'
+is "$("$ASSAY" log export last | jq -r '.contents[(.events[] | select(.stage == "verify") | .data.program // empty).sha256].text')" 'import sys
+n = 21
+print(n)
+print(n * 2)' 'the record has what ran then'
+run replay last --json
+is "$code,$(jq .same out.txt)" '0,true' 'and is replayed'
+conversation python ran 'print(n * 2)' 'import sys
+setattr(sys, "n", 21)
+n = getattr(sys, "n" + "")
+print(n)'
+conversation python ran 'print(n)' 'n = 7
+n = globals().get("m", 42)
+print("made")'
+conversation javascript checked 'console.log(n * 2)' 'const n = 21
+Object.defineProperty(Array.prototype, "last", {
+  get() { return this[this.length - 1] },
+})
+console.log([1, 2].last)'
 conversation python ran 'print(7)' 'n = 21
 print(n)' 'import builtins
 shown = builtins.print
