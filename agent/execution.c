@@ -109,7 +109,8 @@ static void add_input(struct inputs *in, struct sandbox_file file)
 }
 
 /* What programs of the context left, which does not run again with this one: newest first. */
-static void add_left(struct inputs *in, const struct run *r, const struct language *language)
+static void add_left(struct inputs *in, const struct run *r, const struct language *language,
+		     bool with_code)
 {
 	const struct context *c = r->context;
 
@@ -117,7 +118,8 @@ static void add_left(struct inputs *in, const struct run *r, const struct langua
 		const struct context_cell *cell = &c->cells[i - 1];
 
 		for (size_t f = 0; strcmp(cell->lang, language->name) && f < cell->file_count; f++)
-			if (cell->files[f].bytes)
+			if (cell->files[f].bytes &&
+			    (with_code || !cells_load(language, cell->files[f].path)))
 				add_input(in, (struct sandbox_file){ cell->files[f].path,
 								     cell->files[f].bytes,
 								     cell->files[f].len });
@@ -125,11 +127,11 @@ static void add_left(struct inputs *in, const struct run *r, const struct langua
 }
 
 /* The task's files, what other programs left, and what is left of the attempt before. */
-static struct inputs inputs_of(const struct run *r, const struct language *language)
+static struct inputs inputs_of(const struct run *r, const struct language *language, bool with_code)
 {
 	struct inputs in = { task_inputs(r->task), r->task->file_count };
 
-	add_left(&in, r, language);
+	add_left(&in, r, language, with_code);
 	if (r->previous)
 		add_input(&in, (struct sandbox_file){ RUN_PREVIOUS, r->previous, r->previous_len });
 	return in;
@@ -155,6 +157,16 @@ struct sandbox_job execution_job(const struct run *r, const struct language *lan
 	};
 }
 
+static struct cell *cells_before(const struct run *r, const struct execution *x, size_t *ret_count)
+{
+	if (!x->after)
+		return context_cells(r->context, x->language->name, ret_count);
+	struct cell *list = mem_array(NULL, x->after_count + 1, sizeof(*list));
+	memcpy(list, x->after, x->after_count * sizeof(*list));
+	*ret_count = x->after_count;
+	return list;
+}
+
 /* The cells before it, and where it stands among them. */
 static void enter(const struct run *r, struct execution *x)
 {
@@ -163,7 +175,7 @@ static void enter(const struct run *r, struct execution *x)
 	x->tests = "";
 	x->harness.mode = TESTS_CELL;
 	if (r->context)
-		c->list = context_cells(r->context, x->language->name, &c->count);
+		c->list = cells_before(r, x, &c->count);
 	/* Nobody goes on from a look: the name of its attempt is the program's. */
 	snprintf(x->id, sizeof(x->id), "%s/%d%s", r->result.run, r->attempt,
 		 x->is_look ? "/look" : "");
@@ -176,8 +188,9 @@ static void follow(const struct run *r, const struct execution *x, struct sandbo
 	const struct context_cell *last = c ? context_last(c, x->language->name) : NULL;
 	int64_t more = c ? context_allowance_ms(c, x->language->name) : 0;
 
-	job->id = x->id;
-	job->state_from = last ? last->id : NULL;
+	job->id = x->after ? NULL : x->id;
+	job->state_from = last && !x->after ? last->id : NULL;
+	job->unseen = x->after;
 	job->rebuilds = true;
 	job->rebuild_ms = more;
 	run_allow_known(r, &job->limits);
@@ -280,9 +293,11 @@ static int run_with_calls(struct run *r, struct execution *x, const struct sandb
 }
 
 /* Its tests, and what the model looks at first, have no tools; but what cells before it called is
- * answered in all that runs after them. */
+ * answered in all that runs after them. What ran before makes no call twice. */
 static bool may_call(const struct run *r, const struct execution *x, size_t count)
 {
+	if (x->after)
+		return false;
 	return (x->cell && call_cells_any(r->context)) ||
 	       (r->loop->tools && count == 1 && !x->is_look && (!x->tests || x->cell));
 }
@@ -378,7 +393,7 @@ int execution_run(struct run *r, struct execution *x, size_t count, struct error
 		if (x[i].cell)
 			enter(r, &x[i]);
 	}
-	cleanup_inputs struct inputs inputs = inputs_of(r, x->language);
+	cleanup_inputs struct inputs inputs = inputs_of(r, x->language, !x->after);
 	struct sandbox_job jobs[2];
 	if (start(r, x, count, jobs, &inputs, err) < 0)
 		return -1;
@@ -393,6 +408,8 @@ int execution_run(struct run *r, struct execution *x, size_t count, struct error
 			tests_collect(&x[i].harness, &x[i].result);
 		if (x[i].cell)
 			run_drop_known(r, x[i].language, &x[i].result);
+		if (x[i].after) /* no record is to say that it left a state */
+			json_free(tests_take_state(&x[i].result));
 	}
 	struct sandbox_metrics took[2];
 	settle(r, x, count, took);

@@ -26,7 +26,11 @@ struct execution {
 	const struct language *language; /* it is written in; NULL becomes the run's */
 	const char *tests; /* with these, in the harness's mode; NULL: by itself. Borrowed */
 	struct tests harness;
-	bool cell;		/* in the run's context, which its program leaves a state to */
+	bool cell; /* in the run's context, which its program leaves a state to */
+	/* After these in place of its cells in the language, made again from nothing, without code
+	 * that others left, and leaving nothing. Borrowed; NULL: after those there are */
+	const struct cell *after;
+	size_t after_count;
 	char id[ULID_LEN + 16]; /* what that state is called */
 	bool is_look;		/* of the stage look (agent/stages/look.c) */
 	int64_t wall_ms;	/* at most; 0: what the policy says */

@@ -41,7 +41,8 @@ static int execute(void *self, int attempt, const struct sandbox_job *job,
 {
 	struct live *live = self;
 	struct sandbox_watch watch = {
-		.output = live->progress && live->progress->output ? on_output : NULL,
+		.output =
+			live->progress && live->progress->output && !job->unseen ? on_output : NULL,
 		.used = live->progress && live->progress->used ? on_used : NULL,
 		.handed = live->progress && live->progress->handed ? on_handed : NULL,
 		.self = live,
@@ -114,15 +115,17 @@ static void foresee(void *self, const struct language *language, const struct sa
 	sandbox_foresee(live->sandbox, &job, hint);
 }
 
-static void needs(void *self, int attempt, const struct language *language, const struct cell *list,
-		  size_t count, bool *ret_used)
+static bool needs(void *self, const char *stage, int attempt, const struct language *language,
+		  const struct cell *list, size_t count, bool *ret_used)
 {
 	const struct live *live = self;
 	cleanup_slice struct slice slice = { .count = 0 };
 
+	(void)stage;
 	(void)attempt;
 	cells_slice(live->sandbox, live->cancel_fd, language, list, count, false, &slice);
 	memcpy(ret_used, slice.used, count * sizeof(*ret_used));
+	return true;
 }
 
 static int inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,

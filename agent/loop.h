@@ -81,9 +81,9 @@ struct execute_ops {
 	/* What tells of programs to come (sandbox_foresee). NULL of those who run nothing new. */
 	void (*foresee)(void *self, const struct language *language,
 			const struct sandbox_hint *hint);
-	/* Which cells the last of them needs (cells_slice), its own among them; NULL: nobody can
-	 * tell, and all are. */
-	void (*needs)(void *self, int attempt, const struct language *language,
+	/* Which cells the last of them needs (cells_slice), its own among them; false: nobody can
+	 * tell. stage is the one that wants to know. NULL: nobody ever can. */
+	bool (*needs)(void *self, const char *stage, int attempt, const struct language *language,
 		      const struct cell *list, size_t count, bool *ret_used);
 };
 

@@ -159,6 +159,9 @@ struct sandbox_job {
 	/* A program of assay's own that runs nothing of a guest's: a mode that is for guests'
 	 * programs does not hold for it; all walls do. */
 	bool ours;
+	/* It ran before, and what it prints is only compared with that: nobody watches. For who
+	 * starts it; no backend looks at it. */
+	bool unseen;
 	/* NULL: it has no such descriptors. A backend that cannot give them refuses the job; it
 	 * never runs in what waited, and no state of it is kept. */
 	const struct sandbox_port *port;

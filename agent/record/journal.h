@@ -90,7 +90,8 @@ int journal_execution(struct journal *j, const char *stage, int attempt,
 /* Of that event, what a cell left, as its harness says: no artifact, and no result. */
 #define JOURNAL_STATE "state"
 
-/* Of a note of the judge: numbers of the cells that it is shown. */
+/* Of a note of the judge: numbers of the cells that it is shown; of one of verify: of those that
+ * the program ran again after (agent/stages/again.c). */
 #define JOURNAL_NEEDED "needed"
 
 /* Its started events, in one commit: what is about to run, at once. They are on

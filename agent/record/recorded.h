@@ -106,8 +106,8 @@ void recorded_took(struct recording *r, int attempt, const struct sandbox_result
  * execution under recorded prompts. */
 int recorded_describe(void *self, const struct language *language, struct sandbox_environment *ret,
 		      struct error *err);
-/* As it was told then; all, where it was not. */
-void recorded_needs(void *self, int attempt, const struct language *language,
+/* As it was told then; false where it was not. */
+bool recorded_needs(void *self, const char *stage, int attempt, const struct language *language,
 		    const struct cell *list, size_t count, bool *ret_used);
 int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
 		     struct inspection *ret, struct error *err);

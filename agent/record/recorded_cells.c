@@ -332,19 +332,18 @@ int context_after(const struct recording *r, struct context *ret, struct error *
 	return 0;
 }
 
-/* --- what the judge is shown of them --- */
+/* --- which of them a program needs --- */
 
-void recorded_needs(void *self, int attempt, const struct language *language,
+bool recorded_needs(void *self, const char *stage, int attempt, const struct language *language,
 		    const struct cell *list, size_t count, bool *ret_used)
 {
-	const struct recorded_event *e =
-		recording_find(self, stage_name(STAGE_JUDGE), attempt, "note");
+	const struct recorded_event *e = recording_find(self, stage, attempt, "note");
 	const struct json *number = e ? json_first(json_get(e->data, JOURNAL_NEEDED)) : NULL;
 
 	(void)language;
 	(void)list;
 	if (!e || !json_get(e->data, JOURNAL_NEEDED))
-		return;
+		return false;
 	memset(ret_used, 0, (count - 1) * sizeof(*ret_used));
 	for (; number; number = json_next(number)) {
 		int64_t n = json_int(number, -1);
@@ -352,4 +351,5 @@ void recorded_needs(void *self, int attempt, const struct language *language,
 		if (n >= 0 && (size_t)n < count)
 			ret_used[n] = true;
 	}
+	return true;
 }

@@ -90,17 +90,18 @@ char *run_cells_text(const struct run *r, bool only_needed)
 	return context_fence(r, cut.data);
 }
 
-static int record_needed(struct run *r, size_t count, struct error *err)
+int run_record_needed(struct run *r, enum stage stage, const bool *needed, size_t count,
+		      const struct audit_blob *program, struct error *err)
 {
 	cleanup_json struct json *data = json_object();
 	struct json *numbers = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		if (r->cell.needed[i])
+		if (needed[i])
 			json_append(numbers, json_new_int((int64_t)i));
 	json_set(data, JOURNAL_NEEDED, numbers);
-	return journal_queue(&r->journal, stage_name(STAGE_JUDGE), r->attempt, "note", data, NULL,
-			     0, err);
+	return journal_queue(&r->journal, stage_name(stage), r->attempt, "note", data, program,
+			     program != NULL, err);
 }
 
 int run_find_needed(struct run *r, struct error *err)
@@ -119,10 +120,11 @@ int run_find_needed(struct run *r, struct error *err)
 	list[count] = (struct cell){ .code = r->code, .len = r->code_len };
 	r->cell.needed = mem_array(NULL, count + 1, sizeof(*r->cell.needed));
 	memset(r->cell.needed, true, count + 1);
-	ops->needs(ops->self, r->attempt, r->language, list, count + 1, r->cell.needed);
+	ops->needs(ops->self, stage_name(STAGE_JUDGE), r->attempt, r->language, list, count + 1,
+		   r->cell.needed);
 	for (size_t i = 0; i < count; i++)
 		if (!r->cell.needed[i])
-			return record_needed(r, count, err);
+			return run_record_needed(r, STAGE_JUDGE, r->cell.needed, count, NULL, err);
 	return 0;
 }
 
@@ -139,12 +141,32 @@ const char *run_joined(struct run *r, size_t *ret_len)
 	return r->cell.joined;
 }
 
+/* What a program of another language left where this one may take it for a module. */
+static char *code_left(const struct run *r)
+{
+	const struct context *c = r->context;
+
+	for (size_t i = c->from; i < c->count; i++) {
+		const struct context_cell *cell = &c->cells[i];
+
+		for (size_t f = 0; strcmp(cell->lang, r->language->name) && f < cell->file_count;
+		     f++)
+			if (cells_load(r->language, cell->files[f].path))
+				return mem_printf("a program in %s left %.80s", cell->lang,
+						  cell->files[f].path);
+	}
+	return NULL;
+}
+
 char *run_forged(const struct run *r)
 {
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
 
-	return count && run_is_cell(r) ? cells_forge(r->language, list, count) : NULL;
+	if (!list || !run_is_cell(r))
+		return NULL;
+	char *why = cells_forge(r->language, list, count);
+	return why ? why : code_left(r);
 }
 
 static void tell_left(const struct run *r, const struct sandbox_result *x)

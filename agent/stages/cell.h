@@ -2,11 +2,13 @@
 #ifndef AGENT_STAGES_CELL_H
 #define AGENT_STAGES_CELL_H
 
+#include "agent/stage.h"
 #include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
+struct audit_blob;
 struct language;
 struct run;
 struct sandbox_limits;
@@ -22,6 +24,10 @@ bool run_can_follow(const struct run *r, const struct language *language);
 char *run_cells_text(const struct run *r, bool only_needed);
 /* Finds those out. */
 int run_find_needed(struct run *r, struct error *err);
+/* Which of the earlier cells these are, as a stage's note: a replay reads it there. program: what
+ * ran of them, or NULL. */
+int run_record_needed(struct run *r, enum stage stage, const bool *needed, size_t count,
+		      const struct audit_blob *program, struct error *err);
 /* Program and tests are apart, and the tests see no state: this is the program with all that
  * it stands on. Borrowed until it is asked again. */
 const char *run_joined(struct run *r, size_t *ret_len);

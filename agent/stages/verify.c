@@ -8,6 +8,7 @@
 #include "agent/attempt.h"
 #include "agent/execution.h"
 #include "agent/run.h"
+#include "agent/stages/again.h"
 #include "agent/stages/answer.h"
 #include "agent/stages/call.h"
 #include "agent/stages/cell.h"
@@ -47,18 +48,44 @@ static void discount(const struct check *check, struct check_result *c, struct r
 	free(held);
 }
 
-/* What an earlier cell of the context could have made of the output is no evidence. */
-static void distrust(struct check_result *c, const char *forged)
+/* Whether an earlier cell of the context could have made what a check sees. */
+struct doubt {
+	char *forged; /* why it could; NULL: none */
+	bool tried;   /* to run the program without it */
+	struct again again;
+};
+
+static void doubt_release(struct doubt *d)
+{
+	free(d->forged);
+	free(d->again.without);
+}
+#define cleanup_doubt __attribute__((cleanup(doubt_release)))
+
+/* What one could have made is no evidence, unless the same is made without it. */
+static int distrust(struct run *r, struct check_result *c, struct doubt *d, struct error *err)
 {
 	char *held = c->detail;
 
-	if (!forged || c->verdict != VERDICT_PASS)
-		return;
-	c->verdict = VERDICT_SKIPPED;
-	c->detail = mem_printf("Not counted: %s, so an earlier program could have made this "
-			       "output. %s",
-			       forged, held ? held : "");
+	if (!d->forged || c->verdict != VERDICT_PASS)
+		return 0;
+	if (!d->tried && run_again(r, &d->again, err) < 0)
+		return -1;
+	d->tried = true;
+	if (d->again.same) {
+		c->detail = mem_printf("%s Run again without %s (%s), the program did the same.",
+				       held ? held : "", d->again.without, d->forged);
+	} else {
+		c->verdict = VERDICT_SKIPPED;
+		c->detail = mem_printf("Not counted: %s, so an earlier program could have made "
+				       "this output%s%s%s. %s",
+				       d->forged, d->again.without ? "; run again without " : "",
+				       d->again.without ? d->again.without : "",
+				       d->again.without ? ", the program did not do the same" : "",
+				       held ? held : "");
+	}
 	free(held);
+	return 0;
 }
 
 /* The judge has said that it was a wrong guess. */
@@ -89,7 +116,7 @@ static int run_checks(struct run *r, struct error *err)
 {
 	struct stop stop;
 	struct regex_effort effort = { &stop, CHECK_PATTERNS_US };
-	cleanup_free char *forged = r->checks.count ? run_forged(r) : NULL;
+	cleanup_doubt struct doubt doubt = { r->checks.count ? run_forged(r) : NULL };
 
 	if (execution_stop(r, &stop, err) < 0)
 		return -1;
@@ -103,8 +130,7 @@ static int run_checks(struct run *r, struct error *err)
 		struct check_result c;
 		check_evaluate(&r->checks.checks[i], &r->execution, &effort, &c);
 		discount(&r->checks.checks[i], &c, &effort);
-		distrust(&c, forged);
-		if (stopped(&stop, r, err) < 0) {
+		if (distrust(r, &c, &doubt, err) < 0 || stopped(&stop, r, err) < 0) {
 			check_result_release(&c);
 			return -1;
 		}

@@ -1,7 +1,8 @@
 #!/bin/sh
 # What an earlier program of a conversation makes of a later one's output is no evidence, in any
 # language: each of these decides what is printed, and a check of that counts for nothing. What is
-# honest counts.
+# honest counts, and so does what the program does without them, too: it is run again where they have
+# never been.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/integration/model.sh"
 . "$top/tests/integration/screen.sh"
@@ -113,5 +114,136 @@ chmod +x b/wc
 p=PA
 read \${p}TH <<<\"\$PWD/b:/usr/bin:/bin\"
 echo made"
+
+# --- run again without those that could ---
+
+# How often something ran in the last run.
+executions() {
+	"$ASSAY" log export last | jq '[.events[] | select(.stage == "execute" and .phase == "done")] | length'
+}
+set_up='import sys
+setattr(sys, "made_by", "me")
+print("made")'
+conversation python checked 'print(n * 2)' 'n = 21
+print(n)' "$set_up"
+is "$(executions)" 2 'it ran once more'
+is "$("$ASSAY" log export last | jq -c '[.events[] | select(.stage == "verify") | .data.needed // empty]')" '[[0]]' \
+	'the record has after which'
+is "$("$ASSAY" log export last | jq '[.events[] | select(.data.state)] | length')" 1 \
+	'once it left a state'
+conversed=$("$ASSAY" log export last | jq -r .run)
+for tier in pipeline exec; do
+	run replay "$conversed" --json --tier "$tier"
+	is "$code,$(jq .same out.txt),$(level),$(executions)" '0,true,checked,2' "a replay of tier $tier finds the same"
+done
+conversation python checked 'print(twice(n))' 'def twice(v):
+    return 2 * v
+n = 21
+print(n)' 'import sys
+def trace(*args):
+    return None
+sys.settrace(trace)
+print("made")' 'm = trace
+print(m is not None)'
+conversation python checked 'print(n * 2)' 'import sys
+setattr(sys, "made_by", "me")
+n = 21
+print(n)'
+like "$("$ASSAY" log show last)" 'Run again without a part of cell 1' 'and says without what'
+is "$("$ASSAY" log export last | jq -r '.contents[(.events[] | select(.stage == "verify") | .data.program // empty).sha256].text')" 'import sys
+n = 21
+print(n)
+print(n * 2)' 'the record has what ran then'
+run replay last --json
+is "$code,$(jq .same out.txt)" '0,true' 'and is replayed'
+conversation python ran 'print(n * 2)' 'import sys
+setattr(sys, "n", 21)
+n = getattr(sys, "n" + "")
+print(n)'
+conversation python ran 'print(n)' 'n = 7
+n = globals().get("m", 42)
+print("made")'
+conversation javascript checked 'console.log(n * 2)' 'const n = 21
+Object.defineProperty(Array.prototype, "last", {
+  get() { return this[this.length - 1] },
+})
+console.log([1, 2].last)'
+conversation python ran 'print(7)' 'n = 21
+print(n)' 'import builtins
+shown = builtins.print
+setattr(builtins, "print", lambda *values, **how: shown(*[42 if v == 7 else v for v in values], **how))
+print("made")'
+conversation python ran 'print(same(7))' 'def same(v):
+    return v
+print(same(1))' 'globals()["same"] = lambda v: 42
+print("made")'
+conversation python ran 'print(42 if n == 42 else 7)' 'n = 7
+print(n)' 'class Any(int):
+    def __eq__(self, other):
+        return True
+globals()["n"] = Any(7)
+print("made")'
+conversation python ran 'import json
+print(json.dumps(7))' 'n = 21
+print(n)' 'import sys, types
+other = types.ModuleType("json")
+other.dumps = lambda v: "42"
+sys.modules["json"] = other
+print("made")'
+conversation python ran 'import os
+print(open("n.txt").read() if os.path.exists("n.txt") else 7)' 'n = 21
+print(n)' 'with open("n.txt", "w") as f:
+    exec("f.write(str(42))")
+print("made")'
+conversation python ran 'import uuid
+print(uuid.uuid4(), n * 2)' 'n = 21
+print(n)' "$set_up"
+conversation python ran 'import os
+open("/out/n.txt", "w").write(str(os.environ.get("N")))
+print(42)' 'n = 21
+print(n)' 'import os
+os.environ["N"] = "42"
+setattr(os, "made_by", "me")
+print("made")'
+conversation javascript checked 'console.log(n * 2)' 'const n = 21
+console.log(n)' 'Object.defineProperty(Array.prototype, "last", { get() { return this[this.length - 1] } })
+console.log([1, 2].last)'
+conversation javascript ran 'console.log(7)' 'const n = 21
+console.log(n)' 'const shown = console.log
+console.log = (...values) => shown(...values.map((v) => v === 7 ? 42 : v))
+console.log("made")'
+conversation bash checked 'echo "$((n * 2))"' 'n=21
+echo "$n"' 'echo() { command echo "$@"; }
+echo made'
+conversation bash ran 'echo 7' 'n=21
+echo "$n"' 'echo() { command printf "%s\n" "${1/7/42}"; }
+echo made'
+
+# --- what a program of another language left where this one imports ---
+
+# The first program in bash, the second in Python: level, the last line, both
+of_two() {
+	level=$1
+	forget
+	say plan "$(plan '[]' bash)"
+	say code "$(program "$3" bash)"
+	say plan "$(plan "$checks" python)"
+	say code "$(program "$4" python)"
+	open --role-model judge=off --role-model answer=off --require none --profile off
+	line 'make'
+	line 'and then?'
+	sees '(^|[^0-9])42$' "$2: what is printed last"
+	until_true at_prompt
+	is "$(level)" "$level" "$2: a check on it"
+	close
+}
+of_two ran 'a module in place of one' 'echo "def mean(v): return 42" >/out/statistics.py
+echo made' 'import statistics
+print(statistics.mean([7]))'
+of_two checked 'a module that nothing loads' 'echo "def half(v): return v / 2" >/out/helper.py
+echo made' 'import statistics
+print(statistics.mean([42]))'
+of_two checked 'data' 'echo 21 >/out/n.txt
+echo made' 'print(int(open("/in/n.txt").read()) * 2)'
 
 done_testing

@@ -152,23 +152,26 @@ line 'gone?'
 sees '^gone False$' '/reset begins anew'
 close
 
-# --- what could be forged does not count ---
+# --- what could be forged does not count, where the program does something else without it ---
 
 checks='[{"kind":"number","arg":4}]'
 n=0
 for forgery in 'x = 4' 'import builtins
 old = print
-builtins.print = lambda *a: old("four: 4")' 'class AssertionError(Exception): pass' 'import json
-json.dumps = lambda v: "four: 4"'; do
+builtins.print = lambda *a: old("four: 4")' 'class AssertionError(Exception): x = 4
+x = AssertionError.x' 'import json
+json.dumps = lambda v: "4"
+x = json.dumps(x)'; do
 	n=$((n + 1))
 	forget
 	say plan "$(plan)"
-	say code "$(program "$forgery
+	say code "$(program "x = 3
+$forgery
 open('/out/x', 'w').write('x')
 import sys
 sys.stdout.write('made\\n')")"
 	say plan "$(plan "$checks")"
-	say code "$(program 'print("four:", 4)')"
+	say code "$(program 'print("four:", x)')"
 	open --role-model judge=off --role-model answer=off --require none --lang python --profile off
 	line 'make'
 	sees '^made$' "cell: $(echo "$forgery" | tail -n 1)"
@@ -180,6 +183,8 @@ sys.stdout.write('made\\n')")"
 	else
 		is "$(level)" ran 'a check that it could have decided does not count'
 		like "$("$ASSAY" log show last)" 'Not counted: cell 1 has' 'and says what could have'
+		like "$("$ASSAY" log show last)" 'run again without a part of cell 1, the program did not do the same' \
+			'and that it ran without it'
 	fi
 	close
 done

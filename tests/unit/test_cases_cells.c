@@ -4,17 +4,19 @@
 
 #include "verifier/cells.h"
 
-/* Alone, and as one of several. */
+/* Alone, unless another comes before it, and as one of several. */
 static bool run_case(const struct one_case *c)
 {
 	const struct language *lang = language_find(get(c, "lang"));
-	struct cell list[] = { { .code = "x=1", .len = 3 }, { .code = get(c, "cell") } };
+	const char *before = get(c, "before");
+	struct cell list[] = { { .code = before ? before : "x=1" }, { .code = get(c, "cell") } };
 	bool could = !strcmp(get(c, "forges"), "yes");
 
 	assert_non_null(lang);
-	list[1].len = strlen(list[1].code);
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		list[i].len = strlen(list[i].code);
 	bool ok = true;
-	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+	for (size_t i = 0; i < (before ? 1 : ARRAY_SIZE(list)); i++) {
 		cleanup_free char *why = cells_forge(lang, list + i, ARRAY_SIZE(list) - i);
 
 		if (!!why != could)

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -432,6 +433,45 @@ static void test_forged_together(void **state)
 		assert_non_null(why);
 		assert_memory_equal(why, "cell 3 has", strlen("cell 3 has"));
 		assert_null(apart);
+
+		struct cell left[] = { list[0], list[1], list[2] };
+		char *texts[3];
+		cells_mend(language_find(two[i].lang), left, 3, texts);
+		assert_true(left[0].len && left[1].len && !left[2].len);
+		for (size_t j = 0; j < ARRAY_SIZE(texts); j++)
+			free(texts[j]);
+	}
+}
+
+/* What stays of a cell when its statements that could are taken out. */
+static void test_mended(void **state)
+{
+	static const struct {
+		const char *lang, *cell, *left;
+	} all[] = {
+		{ "python", "n = 21", "n = 21" },
+		{ "python", "import sys\nsetattr(sys, 'a', 1)\nn = 21", "import sys\nn = 21" },
+		{ "python", "n = [\n  1,\n]\n@f\ndef g():\n    exec(x)\n\n    pass\nm = 2\n",
+		  "n = [\n  1,\n]\nm = 2\n" },
+		{ "python", "try:\n    a = 1\nexcept E:\n    exec(x)\nn = 1", "n = 1" },
+		{ "python", "exec(x)", "" },
+		{ "python", "a = 1; exec(x)", "" },
+		{ "python", "\xff\nn = 1", "" },
+		{ "javascript", "const n = 1\nconst f = {\n  g: eval(x),\n}\nconst m = 2",
+		  "const n = 1\nconst m = 2" },
+		{ "bash", "n=1\nif x; then\n  eval y\nfi\nm=2", "n=1\nm=2" },
+		{ "perl", "n = 1", "" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		struct cell cell = cell_of(all[i].cell);
+		char *text;
+
+		cells_mend(language_find(all[i].lang), &cell, 1, &text);
+		cleanup_free char *left = mem_strndup(cell.code, cell.len);
+		assert_string_equal(left, all[i].left);
+		free(text);
 	}
 }
 
@@ -440,7 +480,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_ask_at_once), cmocka_unit_test(test_reports),
 		cmocka_unit_test(test_reports_are_cut),	    cmocka_unit_test(test_forgeries),
-		cmocka_unit_test(test_forged_together),
+		cmocka_unit_test(test_forged_together),	    cmocka_unit_test(test_mended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,6 +60,8 @@ struct lang_forges {
 	const char *const *flat; /* outside of brackets, strings and comments */
 	/* What no pattern can follow, outside of strings and comments; NULL: nothing. */
 	bool (*hands_on)(const char *code, size_t len, size_t *ret_start, size_t *ret_end);
+	/* Names below /in that are loaded for what a program imports; NULL: none is. */
+	const char *loads;
 };
 
 struct lang_harness {

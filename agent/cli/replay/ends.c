@@ -120,16 +120,16 @@ static int inspect_as_recorded(void *self, const struct sandbox_file *file, int6
 }
 
 /* Another program may need others. */
-static void needs(void *self, int attempt, const struct language *language, const struct cell *list,
-		  size_t count, bool *ret_used)
+static bool needs(void *self, const char *stage, int attempt, const struct language *language,
+		  const struct cell *list, size_t count, bool *ret_used)
 {
 	struct replay *p = self;
 	struct execute_ops ops;
 
 	live_execute(&ops, &p->live);
-	if (p->tier != TIER_MODEL && !p->before.from)
+	if (p->tier != TIER_MODEL && !(p->before.from && p->before.forked))
 		recorded_execute(&ops, &p->before);
-	ops.needs(ops.self, attempt, language, list, count, ret_used);
+	return ops.needs(ops.self, stage, attempt, language, list, count, ret_used);
 }
 
 int replay_open_ends(struct replay *p, const struct task *task, struct error *err)

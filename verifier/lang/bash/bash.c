@@ -28,7 +28,8 @@ static const struct lang_tag tags[] = {
 	"[ \\t]+-\\w+|[ \\t]+\\w+(?![\\w$\"'\\\\]))*+[ \\t]+\\w*[$\"'\\\\]"
 /* Names of functions that no command has. */
 #define OWN_FUNCTION                                                                            \
-	"(?:(?!command_|dh_|c_|update_)[A-Za-z][a-z\\d]*_\\w+|main|usage|die|fail|total|count|" \
+	"(?:(?!command_|dh_|c_|update_|pg_|x86_|lsb_|json_[px]|e2scrub_|pivot_root)[A-Za-z][a-" \
+	"z\\d]*_\\w+|main|usage|die|fail|total|count|"                                          \
 	"log|info|warn|"                                                                        \
 	"average|mean|median|summary|report)"
 /* A parenthesis that begins commands: two of them that are closed as two begin a sum. */
@@ -77,6 +78,15 @@ static const char *const forges_text[] = {
 	"\\b(?:PROMPT_COMMAND|BASH_(?!REMATCH\\[|VERSION\\b)\\w+|PATH|LD_\\w+|"
 	"command_not_found_handle|SHELLOPTS|BASHOPTS|GLOBIGNORE|EXECIGNORE|CDPATH|FUNCNEST|"
 	"TMOUT|ENV|HOME|PPID|BASHPID|POSIXLY_CORRECT)\\b",
+	/* What others count and write by, and what a name takes in place of its value. */
+	"\\b(?:(?:\\w+_)?BLOCK_?SIZE|QUOTING_STYLE|TIME_STYLE|TIMEFORMAT|EPOCH(?:SECONDS|REALTIME)|"
+	"SECONDS(?!=0\\b)|LINENO)=|"
+	"\\b(?:readonly|(?:declare|typeset)[ \\t]+-\\w*r\\w*)\\b"
+	"(?![ \\t]+[A-Z][A-Z_]*=[\"']?[A-Za-z/][^;&|\\n]*$)|"
+	"\\b(?:declare|typeset)[ \\t]+(?:-\\w+[ \\t]+)*[-+]\\w*[iulc]|"
+	/* A file that a command takes for an option of its own. */
+	"\\b(?:touch|cp|mv|ln|tee|mkdir|install)\\b[^;\\n]*(?:[ \\t]--[ \\t]+[\"']?|\\./[\"']?)-|"
+	">[ \\t]*[\"']?(?:\\./)?-\\w",
 	/* What other programs begin with. */
 	"\\b(?:PYTHON|PERL|NODE_|RUBY|AWK|GAWK|GREP_|LESS|JQ_|SQLITE|GIT_|TAR_|XDG_)\\w*=|"
 	">[>|&]?[ \\t]*[\"']?(?:[^\\s;&|\"']*/)?\\.[A-Za-z]|"

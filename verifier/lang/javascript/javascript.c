@@ -52,15 +52,25 @@ static const char *const inside[] = { "--no-warnings", "--expose-internals", NUL
 	"(?=[\\s\\S]*?(?:\\b\\3\\b\\s*(?:\\|\\||&&|\\?\\?)?=(?!\\s*\\{|=)|"                        \
 	"[\\[{,(:]\\s*\\3\\s*[,}\\])]+\\s*(?:=(?!=)|from\\b|of\\b|in\\b)|"                         \
 	"\\bimport\\b[^;\\n]*\\b\\3\\b|\\b\\3\\s+(?:of|in)\\b|" PARAMETER "))"
+/* From a bracket to something in it. */
+#define STRING "(?:'(?:[^'\\\\\\n]|\\\\.)*'|\"(?:[^\"\\\\\\n]|\\\\.)*\"|`[^`]*`)"
+#define IN_KEY "\\[(?:[^\\[\\]\\n'\"`]|" STRING "|\\[[^\\]\\n]*\\])*?"
+#define PIECE  "['\"`][construpye_]+['\"`]"
+#define DECODED                                                                               \
+	"\\b(?:(?:atob|decodeURI\\w*|unescape|Buffer\\s*\\.\\s*from)\\s*\\(|from(?:CharCode|" \
+	"CodePoint)\\s*\\([^(),]*,)"
 static const char *const forges[] = {
 	"(?<![.\\w$])(?!process\\.exitCode\\s*=\\s*\\d+\\s*(?:[;}]|$))(?:" OF_ALL
 	"|global|module|exports)\\b(?:\\s*\\??\\.\\s*[\\w$]+)*"
 	"(?:" ASSIGNED_BY "|\\s*\\[)",
-	OF_LINES
-	"(*SKIP)(*FAIL)|\\b(?:on|once|emit|with|fd|unref)\\b|"
-	"\\bassign\\b(?!\\s*\\(\\s*(?:\\{[^{}]*\\}|\\[\\s*\\])\\s*,)" ASSIGNED_TO_OWN "|"
-	"\\bwrite\\w*[ \\t]*\\([ \\t\\n]*\\d|\\bReflect\\s*\\.\\s*(?!ownKeys|has\\b)|"
-	"\\.\\s*constructor\\b|\\[[^\\]\\n]*['\"`]\\s*\\+|\\brequire\\s*\\.\\s*(?!resolve\\b)",
+	OF_LINES "(*SKIP)(*FAIL)|\\b(?:on|once|emit|with|fd|unref)\\b|"
+		 "\\bassign\\b(?!\\s*\\(\\s*(?:\\{[^{}]*\\}|\\[\\s*\\])\\s*,)" ASSIGNED_TO_OWN "|"
+		 "\\bwrite\\w*[ \\t]*\\([ \\t\\n]*\\d|\\bReflect\\s*\\.\\s*(?!ownKeys|has\\b)|"
+		 "\\.\\s*constructor\\b|\\brequire\\s*\\.\\s*(?!resolve\\b)",
+	/* What nobody waits for at the end of a cell. */
+	"\\bonabort\\b|\\bpersistent\\b|\\bwaitAsync\\b|"
+	"\\b(?:PerformanceObserver|MessageChannel|BroadcastChannel)\\b|"
+	"\\bwatch(?:File)?\\s*\\(|(?<!signal: )\\bAbortSignal\\s*\\.\\s*timeout\\b",
 	/* The things of all by another name. */
 	"(?<![.\\w$'\"`])(?:console|process|globalThis|global|JSON|Math|Reflect)\\b"
 	"(?![\\w$])(?!\\s*\\??\\.|['\"`]\\s*\\))|"
@@ -70,7 +80,7 @@ static const char *const forges[] = {
 	/* In what a loop goes through nothing is declared. */
 	"\\b(?:var|let|const|import)\\b(?![ \\t]+(?:" LOOP_NAME "+|\\[" LOOP_NAME
 	"*\\]|\\{" LOOP_NAME "*\\})[ \\t]+(?:of|in)\\b)[^=\\n;]*\\b" OF_ALL
-	"\\b[^=\\n;]*(?:=|\\(|\\{|from)",
+	"\\b(?!\\s*:|\\s+as\\b)[^=\\n;]*(?:=|\\(|\\{|from)",
 	/* What a function has for parameters and within is its own. */
 	"\\b(?:function|class)\\b(?:[\\s*]|/\\*[\\s\\S]*?\\*/|//[^\\n]*\\n)*" OF_ALL "\\b",
 	"\\b[A-Za-z_$][\\w$]*(?:\\s*\\.\\s*[\\w$]+)*\\s*\\.\\s*(?:log|write|stringify|parse|equal|"
@@ -120,11 +130,24 @@ static const char *const forges_text[] = {
 	"addListener|addEventListener|internalBinding|createRequire|_load|writeSync|writev|"
 	"FinalizationRegistry|node_modules|defaultOptions|__define\\w+|"
 	"AsyncLocalStorage|async_hooks|diagnostics_channel|inspector)\\b|/proc/|/dev/fd",
+	/* A key that is put together, of pieces of what no key may be. */
+	IN_KEY "(?:" PIECE "\\s*\\+|\\+\\s*" PIECE ")",
+	"['\"`](?:constr|constru|construct?|constructo|onstructor|nstructor|structor|tructor|"
+	"ructor|uctor|ctor|rototype|ototype|totype|otype|protot|prototyp?|__prot?o?|r?oto__|"
+	"proto__|to__)['\"`]|"
+	"(?i)['\"`][^'\"`\\s]*(?:c\\W?o\\W?n\\W?s\\W?t\\W?r\\W?u\\W?c\\W?t\\W?o\\W?r|"
+	"r\\W?o\\W?t\\W?c\\W?u\\W?r\\W?t\\W?s\\W?n\\W?o\\W?c)[^'\"`\\s]*['\"`]"
+	"(?=\\s*\\.)",
+	/* Or of bytes. */
+	IN_KEY DECODED "|"
+		       "\\b(?:const|let|var)\\s+([\\w$]+)\\s*=[^;\\n]*" DECODED
+		       "[\\s\\S]*\\[\\s*\\1\\s*\\]",
 	/* A name that is put together of pieces. */
 	"(['\"`])\\w+\\1\\s*\\+\\s*(['\"`])\\w+\\2|\\[(?:\\s*['\"`]\\w*['\"`]\\s*,?)+\\]\\s*\\.\\s*"
 	"(?:join\\s*\\(\\s*['\"`]['\"`]|reverse|reduce)|\\.\\s*split\\s*\\(\\s*['\"`]['\"`]\\s*\\)"
 	"\\s*\\.\\s*"
 	"reverse\\(\\)\\s*\\.\\s*join\\s*\\([^)]*\\)\\s*\\]",
+	"(?s)\\A(?=.*?\\btimers\\b).*?\\K\\bref\\b",
 	"['\"`](?:on|once|emit|with|fd|unref|assign|constructor|prependListener)['\"`]\\s*[\\]:]|"
 	"\\[\\s*['\"`][^'\"`\\]\\n]*\\\\[ux0-7]|['\"`][^'\"`\\n]*\\\\[ux][^'\"`\\n]*['\"`]\\s*:",
 	"\\b(?:require|import)\\s*\\((?!\\s*['\"`][ \\w:@./-]+['\"`]\\s*\\))|"

@@ -64,12 +64,19 @@
 
 const char *const python_forges[] = {
 	"\\b(?:builtins|setattr|delattr|globals|locals|vars|exec|__import__|"
-	"importlib|ctypes|gc|inspect|atexit|threading|_thread|multiprocessing|settrace|"
+	"ctypes|gc|inspect|atexit|threading|_thread|multiprocessing|settrace|"
 	"setprofile|mock|excepthook|displayhook|MethodType|weakref|finalize|fdopen|FileIO|"
 	"pass_fds|close_fds|closerange|get_field|pydoc|(?:gi|cr|ag|tb)_frame|f_back|"
 	"f_(?:builtins|globals|locals))\\b|(?<![\\w)\\]]\\.)\\beval\\b|\\beval\\b(?!\\([ "
 	"\\t\\n]*['\"])|"
 	"\\.[ \\t]*modules\\b",
+	/* A module by a name that may be computed; but whether there is one, and which version. */
+	"(?:(?<=import )importlib(?:\\.util|\\.metadata)?[ \\t]*(?:[;#\\n]|$)|"
+	"(?<=from )importlib\\.metadata import (?:version|PackageNotFoundError)"
+	"(?:, (?:version|PackageNotFoundError))*[ \\t]*(?:[;#\\n]|$)|"
+	"\\bimportlib\\.metadata\\.(?:version\\(|PackageNotFoundError\\b)|"
+	"\\bimportlib\\.util\\.find_spec\\([^()\\n]*\\)(?=[ \\t]*(?:is\\b|[:)\\]])))"
+	"(*SKIP)(*FAIL)|\\bimportlib\\b",
 	"\\b(?:import|from)[ \\t(]+(?:[\\w., \\t]*[ ,\\t])?(?:code|trace|profile|modules|pty)\\b|"
 	"\\b(?<!from scipy )import[ \\t(]+(?:[\\w., \\t]*[ ,\\t])?signal\\b|"
 	"\\bfrom[ \\t]+signal\\b|"
@@ -81,8 +88,10 @@ const char *const python_forges[] = {
 	"\\b(?:marshal|shelve|joblib|runpy|doctest|cProfile|pdb|bdb|codeop|"
 	"zipimport|pkgutil|addsitedir|get_type_hints|ForwardRef|attrgetter|methodcaller|"
 	"FunctionType|CodeType|redirect_std\\w+|ExitStack|enter_context|"
-	"ThreadPool(?!Executor\\b)\\w*|ProcessPool\\w*|Timer|sched|popen|Popen|putenv|register\\w*|"
-	"set_string_function|switch_backend|cffi|cppyy|numba|sysconfig|sympify|"
+	"ThreadPool(?!Executor\\b)\\w*|ProcessPool\\w*|sched|popen|Popen|putenv|register\\w*|"
+	"seterrcall|seterrobj|set_display|install_opener|reset_tzpath|add_type|global_enum|"
+	"global_str|breakpoint|fileinput|set_string_function|switch_backend|cffi|cppyy|numba|"
+	"sysconfig|sympify|"
 	"parse_expr|unsafe_load\\w*|UnsafeLoader|mro)\\b|"
 	"\\bos\\.system\\b|_hooks?\\b|\\bmeta_path\\b",
 	/* But what is at its end with the cell that began it. */
@@ -160,10 +169,19 @@ const char *const python_forges[] = {
 	"\\bas[ \\t]+[\\[(]*[\\w, \\t]*\\w[ \\t]*\\.[ \\t]*\\w+[ \\t]*[:,)\\]]|"
 	"(?:^|[;:])[ \\t]*del[ \\t]+[^\\n]*\\.|"
 	"(?:^|[;:])[ \\t]*(?!self\\b)[A-Za-z_]\\w*(?:\\.\\w+)+[ \\t]*:[^=\\n]*=(?!=)",
-	/* Letters that Python takes for others. */
-	"[\\x{aa}\\x{ba}\\x{17f}\\x{1c4}-\\x{1cc}\\x{2b0}-\\x{2ff}\\x{1d00}-\\x{1dbf}"
-	"\\x{2070}-\\x{209f}\\x{2100}-\\x{214f}\\x{fb00}-\\x{fb06}\\x{ff00}-\\x{ff5a}"
-	"\\x{1d400}-\\x{1d7ff}]",
+	/* Letters, digits and lines that Python takes for others. */
+	"[\\x{aa}\\x{ba}\\x{132}\\x{133}\\x{13f}\\x{140}\\x{149}\\x{17f}\\x{1c4}-\\x{1cc}"
+	"\\x{1f1}-\\x{1f3}\\x{2b0}-\\x{2ff}\\x{1d00}-\\x{1dbf}\\x{1e9a}"
+	"\\x{2070}-\\x{209f}\\x{2100}-\\x{218b}\\x{2c7c}\\x{2c7d}\\x{a7f2}-\\x{a7f4}"
+	"\\x{fb00}-\\x{fb06}\\x{fe33}\\x{fe34}\\x{fe4d}-\\x{fe4f}\\x{ff00}-\\x{ff5a}"
+	"\\x{10780}-\\x{107ba}\\x{1d400}-\\x{1d7ff}\\x{1fbf0}-\\x{1fbf9}]",
+	/* What a pattern takes a value for. */
+	"^[ \\t\\f]*case\\b[^\\n]*[=:,(\\[|{*][ \\t]*" BUILTINS "\\b(?![ \\t]*[(.=])",
+	/* What writes all that is logged. */
+	"\\b(?:setLoggerClass|setLogRecordFactory|addLevelName|addFilter|LoggerAdapter)\\b|"
+	"\\bclass\\b[^\\n:]*\\([^\\n:]*\\b(?:Formatter|Filter|LogRecord|Logger|"
+	"(?:Stream|File|Memory|Buffering|Rotating\\w*)?Handler)\\b|"
+	"(?s:\\A(?=.*?\\blogging\\b).*?\\K\\bdef[ \\t]+(?:handle|emit|filter|format)\\b)",
 	/* A module handed on by its name, a part of one, or what it keeps for itself. */
 	IMPORTED "^(?![ \\t]*(?:import|from)\\b)[^\\n]*(?:[(,=\\[{:]|\\bin|\\breturn|\\byield|"
 		 "\\bor|\\band|\\belse|\\bif)[ \\t\\n]*\\b\\1[ \\t]*(?:[,)\\]};]|$|"
@@ -227,6 +245,10 @@ const char *const python_forges[] = {
 	START "(?:import[ \\t]+(?:[\\w., \\t]*,[ \\t]*)?|from[ \\t]+)(?!(?:" KNOWN_MODULES \
 	      ")\\b)[A-Za-z_.]"
 
+/* The words of what logs, and of a day, with no number among them. */
+#define LOG_FORMAT                                                                      \
+	"['\"](?: +|(?:%\\((?:asctime|levelname|name|message|filename|funcName|module|" \
+	"pathname|threadName)\\)-?\\d*s|%[A-Za-z]|[^'\"\\d%\\n])*)['\"]"
 /* A place that no cell can write to. */
 #define OF_INPUTS "['\"](?: +|/in(?:/(?:(?!\\.\\.)[^'\"\\n\\\\])*)?)['\"]"
 /* Tools that start no other, waited for. */
@@ -262,6 +284,12 @@ const char *const python_forges_text[] = {
 	"|[ \\t]*=[ \\t]*" NUMBER_FORMAT ")",
 	"\\b(?:matplotlib|mpl)\\.use\\((?![ \\t\\n]*['\"](?: +|[Aa]gg)['\"])|"
 	"\\benviron\\b(?!\\.get\\b|\\.setdefault\\(" PLAIN_VARIABLES "|\\[" PLAIN_VARIABLES ")",
+	/* What is logged with more words than it has. */
+	"\\bbasicConfig\\b(?=\\((?:[^()]|\\([^()]*\\))*\\b(?:format|datefmt)[ \\t]*=(?![ "
+	"\\t]*" LOG_FORMAT "[ \\t\\n]*[,)]))|"
+	"\\bFormatter\\((?![ \\t\\n]*(?:\\)|(?:fmt[ \\t]*=[ \\t]*)?" LOG_FORMAT
+	"[ \\t\\n]*(?:,[ \\t\\n]*(?:datefmt[ \\t]*=[ \\t]*)?" LOG_FORMAT
+	"[ \\t\\n]*)?,?[ \\t\\n]*\\)))",
 	/* A module that a cell may have written. */
 	"(?s)\\A(?=.*?" WRITES ").*?\\K" OTHER_IMPORT,
 	"(?s)\\A(?=.*?" WRITES ").*?\\K['\"][^'\"\\n]*\\.(?:py|so|pth)['\"]",

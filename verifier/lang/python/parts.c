@@ -407,6 +407,23 @@ static bool is_plain_class(const struct scan *s, size_t i)
 	       is_in(token_at(s, line + 1), " dataclass dataclasses total_ordering ");
 }
 
+/* A function that nothing has made something else of: attributes of it are its own. */
+static bool is_plain_function(const struct scan *s, size_t i)
+{
+	size_t line = i - 1; /* of def */
+
+	if (!is(before(s, i, 1), "def"))
+		return false;
+	if (is(before(s, line, 1), "async"))
+		line--;
+	if (line < 2 || !is(&s->tokens[line - 1], "\n"))
+		return line == 0;
+	for (line--; line > 0 && !is(&s->tokens[line - 1], "\n"); line--)
+		;
+	return !is(&s->tokens[line], "@") || is(token_at(s, line + 1), "wraps") ||
+	       (is(token_at(s, line + 1), "functools") && is(token_at(s, line + 3), "wraps"));
+}
+
 static bool is_in_header(const struct scan *s, size_t i)
 {
 	size_t opener = s->tokens[i].opener;
@@ -489,7 +506,7 @@ static bool is_made_at(const struct scan *s, size_t i)
 	       (end >= s->count || is_in(&s->tokens[end], " ; ") || is(&s->tokens[end], "\n"));
 }
 
-/* It never stands for anything but a class of the cells', or an object of one. */
+/* It never stands for anything but a class or function of the cells', or an object of one. */
 static bool is_made_here(const struct scan *s, const struct token *name)
 {
 	bool found = is_class_here(s, name);
@@ -499,7 +516,7 @@ static bool is_made_here(const struct scan *s, const struct token *name)
 	for (size_t i = 0; i < s->count; i++) {
 		if (!same(&s->tokens[i], name) || is(before(s, i, 1), "."))
 			continue;
-		if (is_made_at(s, i))
+		if (is_made_at(s, i) || is_plain_function(s, i))
 			found = true;
 		else if (is(before(s, i, 1), "class") || is_bound_by_word(s, i) ||
 			 (is_target(s, i) && !is_keyword(s, i)))
