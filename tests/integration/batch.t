@@ -6,12 +6,6 @@
 # One program does for most tasks: it squares the number on its standard input.
 forget
 say code "$(program 'print(int(input()) ** 2)')"
-square() { # id number [other members]
-	none='{}'
-	jq -cn --arg i "$1" --argjson n "$2" --argjson more "${3:-$none}" \
-		'{id: $i, prompt: "Square it.", lang: "python", stdin: ($n | tostring),
-		  expect: {equals: ($n * $n | tostring)}} + $more'
-}
 batch() { # FILE [OPTION...]
 	run batch --script s.jsonl --json "$@"
 }

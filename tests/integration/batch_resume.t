@@ -6,12 +6,6 @@
 
 forget
 say code "$(program 'print(int(input()) ** 2)')"
-square() { # id number [other members]
-	none='{}'
-	jq -cn --arg i "$1" --argjson n "$2" --argjson more "${3:-$none}" \
-		'{id: $i, prompt: "Square it.", lang: "python", stdin: ($n | tostring),
-		  expect: {equals: ($n * $n | tostring)}} + $more'
-}
 again() { # [OPTION...]: the batch once more; what of it was done, taken over, and why not
 	run batch t.jsonl --script s.jsonl --json --max-attempts 1 --out r.jsonl --resume "$@"
 	got="$code $(jq -c '[.total, .success, .skipped, .taken_over, .run_again]' out.txt)"

@@ -31,6 +31,13 @@ plan() { # [checks as a JSON array [language]]
 verdict() { # pass|fail [reason]
 	printf '{"verdict":"%s","reason":"%s"}' "$1" "${2:-because}"
 }
+# A task of a batch: what the program is to do with its standard input.
+square() { # id number [other members]
+	none='{}'
+	jq -cn --arg i "$1" --argjson n "$2" --argjson more "${3:-$none}" \
+		'{id: $i, prompt: "Square it.", lang: "python", stdin: ($n | tostring),
+		  expect: {equals: ($n * $n | tostring)}} + $more'
+}
 ask() {
 	run ask --script s.jsonl --json "$@"
 }

@@ -310,10 +310,10 @@ static void test_limits_count_from_the_program(void **state)
 		usleep(1000);
 	const int64_t came = clock_mono_ms();
 	r = run_in(sandbox, &job);
-	const int64_t took_ms = clock_mono_ms() - came;
+	const double took_ms = (double)(clock_mono_ms() - came);
 	assert_string_equal(start_of(&r), "waiting");
 	assert_int_equal(r.outcome, SANDBOX_TIMEOUT_WALL);
-	assert_true(r.metrics.wall_ms >= job.limits.wall_ms && r.metrics.wall_ms <= took_ms + 1);
+	assert_true(r.metrics.wall_ms >= 300 && r.metrics.wall_ms <= took_ms + 1);
 	assert_true(r.metrics.peak_memory_bytes > 2 << 20); /* with all that it had before */
 }
 
