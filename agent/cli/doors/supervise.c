@@ -119,7 +119,8 @@ static int follow(struct supervisor *s, int number, struct error *err)
 				 "(%s): no other is started; the log has the programs that it ran "
 				 "then as unfinished",
 				 DEATHS_MAX, number, strsignal(number));
-	term_error("the server died (signal %d, %s): what was under way is lost, and unfinished in "
+	term_error(&s->app->terminal,
+		   "the server died (signal %d, %s): what was under way is lost, and unfinished in "
 		   "the log; another one takes its place",
 		   number, strsignal(number));
 	return 0;
