@@ -39,7 +39,8 @@ const struct lang lang_perl = {
 	.harness = {
 		.program = { { "harness/codec.pl", "harness/program.pl" }, "assay_program.pl" },
 		.judge = { { "harness/scope.pl", "harness/codec.pl", "harness/assertions.pl",
-			     "harness/judge.pl" }, "assay_judge.pl" },
+			     "harness/sites.pl", "harness/doubts.pl", "harness/judge.pl" },
+			   "assay_judge.pl" },
 		.together = { { "harness/scope.pl", "harness/assertions.pl",
 				"harness/together.pl" }, "assay_harness.pl" },
 		.show = { { "harness/show.pl" }, "assay_show.pl" },
