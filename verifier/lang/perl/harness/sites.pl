@@ -64,7 +64,9 @@ sub bare_text {
 			documents(\$from, splice @ends);
 		} elsif ($from =~ /\G$VALUE/gc) {
 			$is_value = 1;
-			$out .= $&;
+			my $value = $&;
+			$value =~ s/\A\$\W\z/\$A/;	# $] opens and closes nothing
+			$out .= $value;
 			next;
 		} elsif ($from =~ /\G$QUOTES/gc || !$is_value && $from =~ m{\G(?=/)}gc) {
 			quoted(\$from, defined $1 ? 2 : 1);
