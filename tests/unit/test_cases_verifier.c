@@ -97,6 +97,16 @@ static bool run_check(const struct one_case *c)
 	return ok;
 }
 
+static bool advises(const struct one_case *c, const struct failure *f)
+{
+	const char *part = get(c, "advice"), *advice = failure_advice(get(c, "lang"), f);
+
+	if (!part || strstr(advice, part))
+		return true;
+	print_error("%s: \"%s\" does not advise \"%s\"\n", c->name, advice, part);
+	return false;
+}
+
 static bool run_failure(const struct one_case *c)
 {
 	const char *text = get(c, "stderr"), *outcome = get(c, "outcome");
@@ -120,7 +130,7 @@ static bool run_failure(const struct one_case *c)
 	o = failure_json(&f);
 	ok = same(c, "class", json_get_string(o, "class")) && same(c, "type", f.type) &&
 	     same_number(c, "line", f.line) && same_number(c, "column", f.column) &&
-	     says(c, f.message);
+	     says(c, f.message) && advises(c, &f);
 	failure_release(&f);
 	return ok;
 }

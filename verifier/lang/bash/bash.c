@@ -116,6 +116,8 @@ static const char *const forges_text[] = {
 	NULL,
 };
 
+#define OF_A_SUM "\\(error token is "
+
 const struct lang lang_bash = {
 	.name = "bash",
 	.title = "bash",
@@ -151,13 +153,23 @@ const struct lang lang_bash = {
 	.refusal = "refusal.sh",
 	.assertions = "[ ... ]",
 	.report = {
-		.error = "^(?:[^:\\n]*/)?[^:\\n]+: line \\d+: ()(.*)$",
+		/* Behind what is no program stands its line, quoted. */
+		.error = "^(?:[^:\\n]*/)?[^:\\n]+: line \\d+: ()(?!`.*'$)(.*)$",
 		.last_error = true,
 		.frame = "%s: line (\\d+): ",
 		.last_frame = true,
-		.syntax = "syntax error|unexpected end of file|unexpected EOF",
+		/* That of a sum is found in what it is given, while the program runs. */
+		.syntax = "^(?!.*" OF_A_SUM ")(?:.*syntax error|.*unexpected end of file|.*unexpected EOF)",
 		.import = "(?:^|: )([^:]+): command not found",
 		.memory = "cannot allocate|xmalloc|xrealloc",
+	},
+	.advice = {
+		[LANG_ADVICE_NAME] = "unbound variable$",
+		[LANG_ADVICE_ITEM] = "bad array subscript$",
+		[LANG_ADVICE_FORM] = "^(?!.*division by 0).*" OF_A_SUM "|integer expression expected$|invalid number$",
+		[LANG_ADVICE_DIVISION] = "division by 0",
+		[LANG_ADVICE_RECURSION] = "maximum function nesting level exceeded",
+		[LANG_ADVICE_FILE] = "No such file or directory$|(?:Is|Not) a directory$",
 	},
 	.reply = {
 		.strong = "^(?:#!.*sh\\b|(?:if|while|until) \\[|for \\w+ in .*; *do|\\w+\\(\\)\\s*\\{|set -[a-z]|"

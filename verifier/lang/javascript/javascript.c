@@ -155,6 +155,9 @@ static const char *const forges_text[] = {
 	NULL,
 };
 
+/* Of JSON.parse and BigInt. */
+#define READ_AS ": (?:[^\\n]*\\bJSON\\b|Cannot convert )"
+
 const struct lang lang_javascript = {
 	.name = "javascript",
 	.title = "JavaScript",
@@ -199,7 +202,8 @@ const struct lang lang_javascript = {
 		.error = "^(?:Uncaught )?([A-Z]\\w*(?:Error|Exception|Warning)?)"
 			 "(?: \\[\\w+\\])?: (.*)$",
 		.frame = "%s:(\\d+)(?::(\\d+))?",
-		.syntax = "^SyntaxError\\b",
+		/* What a text that is read at run time is not is no error of the program's text. */
+		.syntax = "^SyntaxError\\b(?!" READ_AS ")",
 		.import = "Cannot find (?:module|package) '([^']+)'",
 		.memory = "^(?:RangeError: (?:Invalid array length|Array buffer allocation "
 			  "failed))|heap out of memory",
@@ -207,8 +211,15 @@ const struct lang lang_javascript = {
 	.advice = {
 		[LANG_ADVICE_KIND] = "^TypeError(?::|$)",
 		[LANG_ADVICE_NAME] = "^ReferenceError(?::|$)",
-		[LANG_ADVICE_ITEM] = "^RangeError(?::|$)",
+		[LANG_ADVICE_ITEM] = "^RangeError(?::|$)(?! (?:Maximum call stack|Division by zero|"
+			"Invalid time value|Invalid code point|The number .* cannot be converted))",
+		[LANG_ADVICE_FORM] = "^SyntaxError" READ_AS "|^URIError(?::|$)|"
+			"^RangeError: (?:Invalid time value|Invalid code point|The number )",
+		[LANG_ADVICE_DIVISION] = "^RangeError: Division by zero",
+		[LANG_ADVICE_RECURSION] = "^RangeError: Maximum call stack",
 		[LANG_ADVICE_ASSERTION] = "^AssertionError(?::|$)",
+		[LANG_ADVICE_FILE] = "^Error: (?:ENOENT|ENOTDIR|EISDIR)\\b",
+		[LANG_ADVICE_INPUT] = "^Error: (?:EOF: end of file|readline was closed)",
 	},
 	.reply = {
 		.strong = "^(?:const |let |var |function\\s*\\*?\\s*\\w*\\s*\\(|async function|console\\.\\w+\\(|"

@@ -14,7 +14,9 @@ my ($blessed, $reftype, $refaddr) =
 	(\&Scalar::Util::blessed, \&Scalar::Util::reftype, \&Scalar::Util::refaddr);
 # Of a thing of the program: what it holds, as plain data; undef for others.
 our $content_of = sub { return undef };
-our $settled = sub { };		# told after each assertion
+our $settled = sub { };		# told after each assertion its line, and of what truth it is
+our $placed = sub { };		# told of each the lines of the tests that led to it
+our $compared = sub { };	# told of each pair of things of the program
 our $doubted_pattern = sub { };
 our $ending = sub { };
 
@@ -35,6 +37,14 @@ sub line_here {
 		return $frame[2] if $frame[1] eq $tests_path;
 	}
 	return 0;
+}
+
+sub lines_here {
+	my @lines;
+	for (my $i = 0; my @frame = caller $i; $i++) {
+		push @lines, $frame[2] if $frame[1] eq $tests_path;
+	}
+	return @lines;
 }
 
 sub fail_at {
@@ -58,7 +68,6 @@ sub settle {
 	my ($line) = @_;
 	push @undecided, [$line, $_] for @pending[0 .. ($#pending < 4 ? $#pending : 4)];
 	@pending = ();
-	$settled->();
 }
 
 sub finish {
@@ -84,9 +93,11 @@ sub exit_now {
 
 # --- assertions ---
 
+# truth: 'ok' where it is of true or false, 'is' where what is expected could be either.
 sub made {
-	my ($holds, $message) = @_;
+	my ($holds, $message, $truth) = @_;
 	my $line = line_here();
+	$placed->(lines_here());
 	{
 		no warnings 'once';
 		return $holds if $main::TODO;
@@ -95,11 +106,19 @@ sub made {
 	$count++;
 	push @lines, [$line, $holds] if $line;
 	fail_at($line, $message) unless $holds;
+	$settled->($line, $truth);
 	settle($line);
 	return $holds;
 }
 
-sub held { $count++; push @lines, [$_[0], 1]; settle($_[0]); }
+sub held {
+	my ($line) = @_;
+	$placed->(lines_here());
+	$count++;
+	push @lines, [$line, 1];
+	$settled->($line, 'ok');
+	settle($line);
+}
 
 sub say_value {
 	my ($v) = @_;
@@ -117,7 +136,9 @@ sub has_both {
 	return 0;
 }
 
-sub ok ($;$) { my ($v, $name) = @_; return made(!!$v, named($name) . 'is not true') }
+sub ok ($;$) { my ($v, $name) = @_; return made(!!$v, named($name) . 'is not true', 'ok') }
+
+sub truth_of { my ($v) = @_; return !defined $v || !ref $v && $v =~ /\A[01]?\z/ ? 'is' : undef }
 
 sub is_equal {
 	my ($a, $b) = @_;
@@ -127,10 +148,10 @@ sub is_equal {
 
 sub is { my ($got, $want, $name) = @_;
 	my $both = has_both(\@_, 'is');
-	return made($both && is_equal($got, $want), named($name) . 'is ' . say_value($got) . ', should be ' . say_value($want)) }
+	return made($both && is_equal($got, $want), named($name) . 'is ' . say_value($got) . ', should be ' . say_value($want), truth_of($want)) }
 sub isnt { my ($got, $want, $name) = @_;
 	my $both = has_both(\@_, 'isnt');
-	return made($both && !is_equal($got, $want), named($name) . 'should not be ' . say_value($want)) }
+	return made($both && !is_equal($got, $want), named($name) . 'should not be ' . say_value($want), truth_of($want)) }
 
 sub is_matched {
 	my ($got, $pattern) = @_;
@@ -155,7 +176,8 @@ sub cmp_ok ($$$;$) {
 	my ($got, $op, $want, $name) = @_;
 	my $do = $compare{$op} or die "cmp_ok: no operator $op\n";
 	no warnings;
-	return made(!!$do->($got, $want), named($name) . say_value($got) . " $op " . say_value($want) . ' does not hold');
+	return made(!!$do->($got, $want), named($name) . say_value($got) . " $op " . say_value($want) . ' does not hold',
+		$op =~ /\A(?:&&|\|\||and|or|xor)\z/ ? 'ok' : truth_of($want));
 }
 
 # Where two structures part; undef: nowhere. Tied and blessed things are taken by what
@@ -169,7 +191,9 @@ sub differ {
 	}
 	my $pair = $refaddr->($a) . ' ' . $refaddr->($b);
 	return undef if $refaddr->($a) == $refaddr->($b) || $seen->{$pair}++;
-	$_ = $content_of->($_) || $_ for $a, $b;
+	my @contents = map { $content_of->($_) } $a, $b;
+	$compared->() if defined $contents[0] && defined $contents[1];
+	($a, $b) = ($contents[0] || $a, $contents[1] || $b);
 	my ($kind, $other) = ($reftype->($a), $reftype->($b));
 	return "$path is a $kind, should be a $other" if $kind ne $other;
 	if ($kind eq 'ARRAY') {
@@ -207,12 +231,14 @@ sub eq_set {
 
 sub isa_ok ($;$$) {
 	my ($v, $class) = @_;
+	local $@;
 	my $is = defined $blessed->($v) || !ref $v ? eval { $v->isa($class) } || (ref $v && $reftype->($v) eq $class) :
 		$reftype->($v) eq $class;
 	return made(!!$is, 'is no ' . (defined $class ? $class : 'undef'));
 }
 sub can_ok ($@) {
 	my ($v, @names) = @_;
+	local $@;
 	my @missing = grep { !eval { $v->can($_) } } @names;
 	return made(!@missing, "cannot @missing");
 }
@@ -273,12 +299,15 @@ sub Test::More::import {
 	plan(@plan) if @plan;
 }
 *Test::Simple::import = \&Test::More::import;
+export_to($_) for 'Test::More', 'Test::Simple';
 $INC{'Test/More.pm'} = $INC{'Test/Simple.pm'} = __FILE__;
 
 # --- the tests ---
 
 # Statements that die unless something holds are counted as they are reached. Only where
-# a statement certainly starts: after the end of another, and in no text or document.
+# a statement certainly starts: after the end of another, and in no text or document. What is
+# asked of the system is no assertion.
+my $OUTSIDE = qr/\A\s*(?:open|opendir|close|closedir|binmode|mkdir|chdir|print|printf|seek|read|unlink|rename|require|use)\b/;
 sub marked {
 	my ($text) = @_;
 	my ($end, $starts, $number, @out) = (undef, 1, 0);
@@ -292,7 +321,7 @@ sub marked {
 		$end = '=cut' if $line =~ /\A=[a-zA-Z]/;
 		$end = $1 if !defined $end && $line =~ /<<~?["']?([A-Za-z_]\w*)["']?/;
 		last_line(\@out, $text, $number), last if $line =~ /\A__(?:END|DATA)__\b/;
-		if ($starts && $line =~ /\bdie\b/ && $line =~ /;\s*(?:#.*)?$/ &&
+		if ($starts && $line =~ /\bdie\b/ && $line !~ $OUTSIDE && $line =~ /;\s*(?:#.*)?$/ &&
 		    ($line =~ /\A\s*die\b.*\b(?:unless|if)\b/ ||
 		     $line =~ /\A\s*[\w\$\@%(!\\"'&\[-][^;{]*(?:\bor\b|\|\|)\s*die\b/)) {
 			$line =~ s/\A(\s*)(.*?;)(\s*(?:#.*)?)\z/$1$2 Assay::Tally::held($number);$3/s;

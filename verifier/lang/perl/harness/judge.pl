@@ -1,7 +1,7 @@
 # Runs the tests of a program that is not here, and reports how many assertions were
 # executed and which failed. What they call of it is asked over a pipe: nothing of the
 # program is ever code, class or file in this interpreter. Part of a run with scope.pl,
-# codec.pl and assertions.pl before it.
+# codec.pl, assertions.pl, sites.pl and doubts.pl before it.
 #
 # A function of the program is a stub that asks; an object of it is a handle, blessed
 # into a class that holds stubs only. What a handle's operators say is the program's own
@@ -13,8 +13,7 @@ use warnings;
 
 my ($tests, $solution) = ('/work/@TESTS@', '/work/@SOLUTION@');
 my ($blessed, $refaddr) = (\&Scalar::Util::blessed, \&Scalar::Util::refaddr);
-my ($codec, $asked, %handles, %info, %code_names, %stubbed, %watched, %answers, %given, $text);
-my $COMPARES = qr/equal|eq$|same|close|approx|similar|match|compare|verify|check|assert|expect|valid/i;
+my ($codec, $asked, %handles, %info, %code_names, %stubbed, %watched, %given, %named, $text);
 my $NAME = qr/\A[A-Za-z_]\w*\z/;
 my %NEVER = map { ($_ => 1) } qw(BEGIN END INIT CHECK UNITCHECK AUTOLOAD DESTROY CLONE import unimport
 	can isa DOES VERSION STDIN STDOUT STDERR ENV ARGV INC SIG ISA AUTOLOAD TODO a b _);
@@ -78,8 +77,10 @@ sub called_back {
 		or fatal('the program ended in the middle');
 }
 
+# The tests' own $@ and $! stay what they are, but for what the program dies of.
 sub ask {
 	my ($type, $context, @values) = @_;
+	local ($@, $!);
 	$asked = 1 unless $type eq 'names' || $type eq 'watch';
 	my @message = $codec->encode($type, [$context, @values]);
 	my $own = $codec->{sent};
@@ -98,13 +99,9 @@ sub ask {
 		print $printed if $printed ne '';
 		take_variables($variables);
 		die $told[0] if $said eq 'throw';
-		remember(@told);
+		Assay::Doubts::remember('', Assay::Tally::line_here(), @told) if $type eq 'code' || $type eq 'operator';
 		return $context eq 'list' ? @told : $told[-1];
 	}
-}
-
-sub remember {
-	$answers{ ref $_ ? 'at ' . $refaddr->($_) : $_ } = 1 for grep { defined } @_;
 }
 
 # --- what stands for the program's things ---
@@ -142,25 +139,31 @@ sub known {
 	return undef;
 }
 
-# A comparison of the program's own, of what it answered: it would have the expected
-# value, and the last word. Not of an object that the tests made.
-sub look_at_comparison {
-	my ($name, @args) = @_;
-	return unless $name =~ $COMPARES;
-	for my $v (grep { defined } @args) {
-		my $one = ref $v ? $info{ $refaddr->($v) } : undef;
-		next if $one && $one->{trusted};
-		next unless $one || $answers{ ref $v ? 'at ' . $refaddr->($v) : $v };
-		return Assay::Tally::doubt("the program's $name is asked about its own answer");
-	}
+# A call by name; given: what it is given beside the object whose method it is.
+sub ask_by_name {
+	my ($context, $name, $given, $type, @message) = @_;
+	Assay::Doubts::asked($name, @message[1 .. $#message]);
+	my @values = ask($type, $context, @message);
+	Assay::Doubts::said($name, $given, @values);
+	return @values;
 }
 
 sub call {
 	my ($context, $package, $name, @args) = @_;
-	look_at_comparison($name, @args);
-	my @values = ask('call', $context, "${package}::$name", @args);
+	my $is_method = @args && (ref $args[0] ? $info{ $refaddr->($args[0]) } : $stubbed{ defined $args[0] ? $args[0] : '' });
+	my @values = ask_by_name($context, $name, $is_method ? [@args[1 .. $#args]] : \@args, 'call', "${package}::$name", @args);
 	trust($values[0]) if $name eq 'new' && @args && !ref $args[0] && defined $args[0] && $text =~ /\b\Q$args[0]\E\b/;
 	return $context eq 'list' ? @values : $values[-1];
+}
+
+# A call whose value nobody takes may be made for what becomes of the variable that it is given.
+sub call_for_effect {
+	my ($package, $name) = @_;
+	my $becomes = call('effect', $package, $name, $_[2]);
+	return if !defined $becomes || ref $becomes || defined $_[2] && $_[2] eq $becomes;
+	local $@;
+	eval { $_[2] = $becomes; Assay::Doubts::changed(); };
+	return;
 }
 
 sub trust {
@@ -182,8 +185,9 @@ our $AUTOLOAD;
 sub AUTOLOAD {
 	my ($name) = $AUTOLOAD =~ /(\w+)\z/;
 	my $self = shift;
-	Assay::Judge::look_at_comparison($name, $self, @_);
-	return Assay::Judge::ask('method', wantarray ? 'list' : 'scalar', $name, $self, @_);
+	my $context = wantarray ? 'list' : 'scalar';
+	my @values = Assay::Judge::ask_by_name($context, $name, [@_], 'method', $name, $self, @_);
+	return $context eq 'list' ? @values : $values[-1];
 }
 
 sub operate {
@@ -285,15 +289,21 @@ sub is_free {
 		!keys %{"${package}::"};
 }
 
+my %given_names; # by package, what gives a name to a stub in it
 sub stub {
 	my ($package, $name, $prototype) = @_;
 	return if $NEVER{$name} || $name !~ $NAME;
 	no strict 'refs';
 	return if defined &{"${package}::$name"};
-	my $code = sub { return call(wantarray ? 'list' : 'scalar', $package, $name, @_) };
+	my $code = sub {
+		return call_for_effect($package, $name, @_) if !defined wantarray && @_ == 1 && !ref $_[0];
+		return call(wantarray ? 'list' : 'scalar', $package, $name, @_);
+	};
 	&Scalar::Util::set_prototype($code, $prototype)
 		if defined $prototype && !ref $prototype && $prototype =~ /\A[\$\@%&*\\;+_\[\]]*\z/;
-	*{"${package}::$name"} = $code;
+	# From another package it would be there for a function of the language of that name.
+	($given_names{$package} ||= eval "package $package; sub { no strict 'refs'; *{\$_[0]} = \$_[1] }")->("${package}::$name", $code);
+	$named{$name} = 1;
 }
 
 sub shadows {
@@ -351,7 +361,7 @@ sub watch_variables {
 my @acts = (
 	[qr/\beval\s*(?:\(\s*)?[\$"'q]|\beval\s*;|\bs(\W).*?\1.*?\1\w*ee/, 'the tests run text as code'],
 	[qr/\b(?:system|exec|fork|qx)\b|(?<![\\\w])`/, 'the tests run commands'],
-	[qr/\bopen\s*\(?\s*[^,;]+,\s*[^,;]+\)?\s*(?:;|or\b|\|\|)/, 'the tests open what a text names'],
+	[qr/\bopen\s*\(?\s*[^,;\/]+,\s*[^,;]+\)?\s*(?:;|or\b|\|\|)/, 'the tests open what a text names'],
 	[qr/\(\?\??\{|\buse\s+re\b/, 'the tests have code in patterns'],
 	[qr/\bno\s+strict\b|\bAssay::/, 'the tests use names that texts give'],
 );
@@ -364,6 +374,7 @@ sub look_at_tests {
 sub look_back {
 	Assay::Tally::doubt('the program never called what it was given') if grep { $_ } values %given;
 	Assay::Tally::is_unlike('they ask nothing of the program') unless $asked;
+	Assay::Doubts::ends();
 }
 
 unlink $0;
@@ -383,16 +394,21 @@ $Assay::Tally::content_of = sub {
 	return undef unless $blessed->($v) && $info{ $refaddr->($v) };
 	return scalar ask('content', 'scalar', $v);
 };
-$Assay::Tally::settled = sub { %answers = () };
+$Assay::Doubts::is_thing = sub { return ref $_[0] && $info{ $refaddr->($_[0]) } };
+$Assay::Doubts::is_trusted = sub { my $one = ref $_[0] ? $info{ $refaddr->($_[0]) } : undef; return $one && $one->{trusted} };
+$Assay::Tally::settled = \&Assay::Doubts::settled;
+$Assay::Tally::placed = \&Assay::Sites::placed;
+$Assay::Tally::compared = \&Assay::Doubts::both;
 $Assay::Tally::doubted_pattern = sub {
 	my ($pattern) = @_;
 	Assay::Tally::doubt('what the program said would be a pattern')
-		if (ref $pattern && $info{ $refaddr->($pattern) }) || (!ref $pattern && $answers{$pattern});
+		if (ref $pattern && $info{ $refaddr->($pattern) }) || (!ref $pattern && Assay::Doubts::is_answer($pattern));
 };
 $Assay::Tally::ending = \&look_back;
 look_at_tests();
 Assay::Tally::export_to('main');
 add_names();
 watch_variables();
+Assay::Sites::read_text($text, [keys %named]);
 Assay::Tally::run_tests($text);
 Assay::Tally::finish();

@@ -138,7 +138,8 @@ my %asked = (
 	isa => sub { return $_[0]->isa($_[1]) ? 1 : 0 },
 );
 
-# The values of an answer, its error, and what it printed.
+# The values of an answer, its error, and what it printed. Where an effect is wanted, the value
+# is what became of the last argument.
 sub perform {
 	my ($do, $context, @args) = @_;
 	my ($printed, @values, $thrown) = ('');
@@ -149,6 +150,7 @@ sub perform {
 	my $ok = eval {
 		local ($@, $!, $_);
 		if ($context eq 'list') { @values = $do->(@args) }
+		elsif ($context eq 'effect') { $do->(@args); @values = $args[-1] }
 		else { $values[0] = $do->(@args) }
 		1;
 	};
