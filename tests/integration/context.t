@@ -157,6 +157,17 @@ cells plotssh 'echo plots/* "$(cat plots/sub/one)"'
 is "$code $out" '0 plots/1 plots/2 plots/3 plots/sub 3' 'in bash'
 ending=py
 
+# --- a file that goes to another folder ---
+
+cells moves 'import shutil, subprocess
+for path in ("/tmp/a", "/work/b", "/work/c/d"):
+    shutil.os.makedirs(shutil.os.path.dirname(path), exist_ok=True)
+    open(path, "w").close()
+shutil.move("/tmp/a", "/out/a")
+shutil.move("/work/c", "/out/c")
+print(subprocess.call(["mv", "/work/b", "/out/b"]), sorted(shutil.os.listdir("/out")))'
+is "$code $out" "0 0 ['a', 'b', 'c']" 'files and folders are moved from one folder to another, whatever these are'
+
 # --- input files are part of what happened ---
 
 echo 1 >n.txt

@@ -186,6 +186,7 @@ const struct lang lang_javascript = {
 		[LANG_ADVICE_NAME] = "^ReferenceError(?::|$)",
 		[LANG_ADVICE_ITEM] = "^RangeError(?::|$)",
 		[LANG_ADVICE_ASSERTION] = "^AssertionError(?::|$)",
+		[LANG_ADVICE_MOVE] = "^Error: EXDEV:",
 	},
 	.reply = {
 		.strong = "^(?:const |let |var |function\\s*\\*?\\s*\\w*\\s*\\(|async function|console\\.\\w+\\(|"

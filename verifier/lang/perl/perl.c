@@ -70,6 +70,7 @@ const struct lang lang_perl = {
 		[LANG_ADVICE_DIVISION] = "^Illegal (?:division by|modulus) zero",
 		[LANG_ADVICE_RECURSION] = "^Deep recursion",
 		[LANG_ADVICE_FILE] = "No such file or directory|Is a directory",
+		[LANG_ADVICE_MOVE] = "Invalid cross-device link",
 	},
 	.reply = {
 		.strong = "^(?:#!.*perl\\b|use (?:strict|warnings|utf8|feature|v?5[.\\d]*|[A-Z]\\w*(?:::\\w+)*)"
