@@ -5,6 +5,7 @@
 #include "agent/context.h"
 
 #include "agent/input/input.h"
+#include "agent/state_limits.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -254,6 +255,13 @@ int64_t context_allowance_ms(const struct context *c, const char *lang)
 	int64_t ms = context_took_ms(c, lang);
 
 	return context_last(c, lang) ? 3 * ms + START_MS : 0;
+}
+
+void context_raise_limits(const struct context *c, const char *lang, struct sandbox_limits *limits)
+{
+	for (size_t i = c->from; i < c->count; i++)
+		if (!strcmp(c->cells[i].lang, lang))
+			state_limits_raise(limits, &c->cells[i].limits);
 }
 
 /* Of what stays where it is: what identified it when it was given, in the run that is recorded

@@ -25,6 +25,7 @@ struct context_cell {
 	size_t stdin_len;
 	char printed[HASH_HEX_LEN + 1]; /* SHA-256 of its standard output */
 	char *calls; /* of tools, that it made, as lines (agent/call_cells.h); owned; NULL: none */
+	struct sandbox_limits limits; /* it had, of a state (agent/state_limits.h) */
 	int64_t took_ms;	      /* by itself, without what was run again before it */
 	char *there;		      /* what there was after it, in lines of the guest's; owned */
 	struct context_input *inputs; /* it had; owned */
@@ -38,7 +39,9 @@ void context_cell_free(struct context_cell *cell); /* NULL is allowed */
 /* Of what there is in one language, in a prompt. */
 #define CONTEXT_THERE_BYTES ((size_t)6000)
 
-/* More than these, or more bytes in all, are not kept: what comes then begins anew. */
+/* More than these, or more bytes in all, are not kept: what comes then begins anew, and says so,
+ * also where the state is in memory. The record of each execution has all that makes its state
+ * again; one that went on from what is recorded nowhere could not be replayed. */
 #define CONTEXT_CELLS_MAX 10000
 #define CONTEXT_BYTES	  ((size_t)64 << 20)
 
@@ -81,6 +84,8 @@ const struct context_cell *context_last(const struct context *c, const char *lan
 bool context_left(const struct context *c, const void *bytes);
 /* What running them again may take beyond the limits of the program after them. */
 int64_t context_allowance_ms(const struct context *c, const char *lang);
+/* Raised to what those of a language had, of what they have together. */
+void context_raise_limits(const struct context *c, const char *lang, struct sandbox_limits *limits);
 /* What they took then. */
 int64_t context_took_ms(const struct context *c, const char *lang);
 /* What a task's files are now, one each, in their order; caller frees. */

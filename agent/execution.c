@@ -193,6 +193,8 @@ static void follow(const struct run *r, const struct execution *x, struct sandbo
 	job->unseen = x->after;
 	job->rebuilds = true;
 	job->rebuild_ms = more;
+	if (c)
+		context_raise_limits(c, r->language->name, &job->limits);
 	run_allow_known(r, &job->limits);
 }
 

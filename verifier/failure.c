@@ -349,6 +349,9 @@ static const char *const error_advice[LANG_ADVICE_COUNT] = {
 	[LANG_ADVICE_INPUT] = "The program reads more standard input than there is. Nobody types: "
 			      "take values from the "
 			      "question or from the files under /in.",
+	[LANG_ADVICE_MOVE] =
+		"A file cannot be renamed from one of /work, /tmp and /out to another: "
+		"copy it there and remove it, by what the language has for moving.",
 };
 
 /* Without a type and a line. */

@@ -142,6 +142,7 @@ static int try_it(const struct save *s, const struct slice *slice, struct saved 
 
 	policy.limits.wall_ms += context_allowance_ms(s->context, last->lang);
 	policy.limits.cpu_ms += context_allowance_ms(s->context, last->lang);
+	context_raise_limits(s->context, last->lang, &policy.limits);
 	loop.policy = &policy;
 	loop.progress = (struct progress){ .stage = NULL };
 	loop.session = NULL; /* no turn of the conversation */

@@ -4,6 +4,7 @@
  */
 #include "agent/cli/script_cells.h"
 
+#include "agent/cli/notebook_lines.h"
 #include "base/mem.h"
 #include "verifier/lang/lang.h"
 
@@ -30,7 +31,7 @@ static void add(struct script_cells *c, const char *code, size_t len, size_t lin
 	if (i == len)
 		return;
 	c->cells = mem_one_more(c->cells, c->count, sizeof(*c->cells));
-	c->cells[c->count++] = (struct script_cell){ mem_strndup(code, len), len, line };
+	c->cells[c->count++] = (struct script_cell){ mem_strndup(code, len), len, line, false };
 }
 
 /* --- a text --- */
@@ -142,4 +143,19 @@ int script_cells_read(struct script_cells *ret, const char *path, const char *te
 	if (rc < 0)
 		script_cells_release(ret);
 	return rc;
+}
+
+int script_cells_plain(struct script_cells *c, const char *path, struct error *err)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct script_cell *cell = &c->cells[i];
+		char *code;
+
+		if (notebook_lines(cell->code, &code, &cell->timed, err) < 0)
+			return error_wrap(err, "%s cell %zu of %zu", path, i + 1, c->count);
+		free(cell->code);
+		cell->code = code;
+		cell->len = strlen(code);
+	}
+	return 0;
 }

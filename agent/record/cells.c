@@ -5,6 +5,7 @@
  */
 #include "agent/record/cells.h"
 
+#include "agent/state_limits.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -149,6 +150,9 @@ static struct json *cell_json(const struct context_cell *cell, size_t number, bo
 	json_set_string(object, "language", cell->lang);
 	json_set_string(object, "printed", *cell->printed ? cell->printed : NULL);
 	json_set_int(object, "took_ms", cell->took_ms);
+	struct json *limits = state_limits_json(&cell->limits);
+	if (limits)
+		json_set(object, "limits", limits);
 	if (!grouped) /* a later one says what there is */
 		json_set_string(object, "there", cell->there);
 	json_set(object, "inputs", inputs_json(cell));

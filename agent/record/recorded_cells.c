@@ -6,6 +6,7 @@
 
 #include "agent/call_cells.h"
 #include "agent/record/cells.h"
+#include "agent/state_limits.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -139,6 +140,8 @@ static int load_cell(const struct recording *r, const struct json *data, const s
 		.took_ms = took_ms,
 		.there = mem_strdup(json_get_string(object, "there")),
 	};
+	if (!state_limits_read(json_get(object, "limits"), &cell->limits))
+		return wrong(r, "a cell with an impossible limit", err);
 	snprintf(cell->printed, sizeof(cell->printed), "%s", printed ? printed : "");
 	load_inputs(object, cell);
 	if (load_words(r, data, object, number, cell, err) < 0 ||
@@ -286,6 +289,8 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 		.there = cells_describe(report, CONTEXT_THERE_BYTES),
 		.stdin_len = task->task.stdin_len,
 	};
+	if (!state_limits_read(json_get(r->row.config, "limits"), &cell->limits))
+		return wrong(r, "an impossible limit", err);
 	if (task->task.stdin_bytes)
 		cell->stdin_bytes = mem_strndup(task->task.stdin_bytes, task->task.stdin_len);
 	/* What was no cell may print more as one: the value of its last line. */

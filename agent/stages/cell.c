@@ -334,6 +334,7 @@ void run_keep_cell(struct run *r)
 		.code = mem_strndup(r->code, r->code_len),
 		.len = r->code_len,
 		.stdin_len = r->task->stdin_len,
+		.limits = r->policy->limits,
 		.took_ms = took_ms(r),
 		.there = cells_describe(r->cell.left, CONTEXT_THERE_BYTES),
 	};

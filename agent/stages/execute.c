@@ -103,7 +103,10 @@ static char *describe_failure(const struct run *r)
 			 x->forbidden[i].count);
 	if (x->forbidden_count)
 		buf_addch(&out, '.');
-	describe_use(&out, x, f, &r->policy->limits);
+	struct sandbox_limits limits = r->policy->limits;
+	if (r->context)
+		context_raise_limits(r->context, r->language->name, &limits);
+	describe_use(&out, x, f, &limits);
 	if (f->class == FAILURE_IMPORT && r->environments)
 		describe_packages(&out, r);
 	return buf_take(&out, NULL);

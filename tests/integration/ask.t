@@ -143,6 +143,19 @@ is "$code $(shape '.status, .level, .attempts')" '0 ["success","expected",2]' \
 # --- repair ---
 
 forget
+say plan "$(plan)"
+say code "$(program 'import os
+os.rename(__file__, "/out/a")')"
+say repair "$(program 'import shutil
+open("a", "w").close()
+print(shutil.move("a", "/out/a"))')" '{"match":"A file cannot be renamed from one of /work, /tmp and /out to another"}'
+ask --lang python --no-judge 'Leave an empty file'
+is "$(shape '.attempts, .artifacts[0].path, .execution.stdout')" '[2,"a","/out/a\n"]' \
+	'after a file was renamed from folder to folder: repaired, with what to do instead in the prompt'
+like "$("$ASSAY" log export last | jq -r '.contents[].text')" 'No file can be renamed from one of these folders to another' \
+	'which every model is told before'
+
+forget
 say plan "$(plan '[{"kind":"range","arg":"5..9"}]')"
 say code "$(program 'print("before")
 print(1 / 0)')"

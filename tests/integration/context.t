@@ -157,6 +157,35 @@ cells plotssh 'echo plots/* "$(cat plots/sub/one)"'
 is "$code $out" '0 plots/1 plots/2 plots/3 plots/sub 3' 'in bash'
 ending=py
 
+# --- what a state was made within ---
+
+cells within 'held = bytearray(96 << 20)
+open("file", "w").write("x" * (3 << 20))' --memory 256M --disk 8M
+cells within 'print(len(held) >> 20)' --memory 64M --disk 1M
+is "$code $out" '0 96' 'a state is made again within the limits that it was made within'
+cells within 'more = bytearray(128 << 20)' --memory 64M --disk 1M --json
+is "$code $(jq -r '.cells[0].outcome' out.txt)" '0 exit' 'which are those of all of its programs, together'
+run replay last
+is "$code" 0 'so it is in a replay'
+cells within 'more = bytearray(256 << 20)' --memory 64M
+like "$err" 'memory limit of 256 MiB reached' 'and there is no more for all of them'
+cells within 'import time
+begun = time.process_time()
+while time.process_time() - begun < 1.2: pass' --timeout 60 --cpu-seconds 60
+cells within 'print(len(held) >> 20)' --timeout 60 --cpu-seconds 1
+is "$code $out" '0 96' 'time to make it again is none of what a program has itself'
+
+# --- a file that goes to another folder ---
+
+cells moves 'import shutil, subprocess
+for path in ("/tmp/a", "/work/b", "/work/c/d"):
+    shutil.os.makedirs(shutil.os.path.dirname(path), exist_ok=True)
+    open(path, "w").close()
+shutil.move("/tmp/a", "/out/a")
+shutil.move("/work/c", "/out/c")
+print(subprocess.call(["mv", "/work/b", "/out/b"]), sorted(shutil.os.listdir("/out")))'
+is "$code $out" "0 0 ['a', 'b', 'c']" 'files and folders are moved from one folder to another, whatever these are'
+
 # --- input files are part of what happened ---
 
 echo 1 >n.txt

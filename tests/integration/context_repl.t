@@ -13,7 +13,14 @@ prompts() { # of the newest run, all their text
 level() {
 	"$ASSAY" log export last | jq -r .level
 }
+states() { # of all programs that ran so far, oldest first
+	"$ASSAY" log list --json | jq -r '.[].run' | tac | while read -r id; do
+		"$ASSAY" log export "$id" | jq -r '.events[] | select(.stage == "execute" and .phase == "done") | .data.isolation.state'
+	done
+}
 quick="--role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python"
+
+kept=$("$ASSAY" doctor --json 2>/dev/null | jq -r '.layers[] | select(.name == "kept states") | .in_force')
 
 # --- what is taken back takes no memory ---
 
@@ -31,7 +38,7 @@ for n in 1 2 3; do
 	line '/undo'
 	sees "^forgotten, .*: \"big $n" 'is taken back'
 done
-if [ "$("$ASSAY" doctor --json 2>/dev/null | jq -r '.layers[] | select(.name == "kept states") | .in_force')" = yes ]; then
+if [ "$kept" = yes ]; then
 	lacks 'earlier program' 'and nothing was run again for that'
 else
 	skip 'and nothing was run again for that' 'no state is kept in memory here'
@@ -97,11 +104,19 @@ is "$(tm show-buffer)" 'print("twice", 2 * total, open("plot.txt").read())' 'to 
 clear
 line '/run'
 sees '^(│ )?twice 14 \* \*$' 'and run'
+before=$(states)
 line '/undo'
 sees '^forgotten, .*: "\(The person ran' 'which is a turn like others'
+is "$(states)" "$before" '/undo runs nothing'
 clear
 line 'after undo'
 sees '^False 2$' '/undo takes back what the turn left'
+if [ "$kept" = yes ]; then
+	is "$(states)" "$before
+forked" 'the program after it is one more execution, of a copy: nothing is run again'
+else
+	skip 'the program after it is one more execution, of a copy' 'no state is kept in memory here'
+fi
 clear
 line '/undo'
 line '/undo'

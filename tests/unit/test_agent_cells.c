@@ -43,6 +43,19 @@ static void test_a_cell(void **state)
 	assert_int_equal(c.count, 1);
 	assert_int_equal(context_took_ms(&c, "python"), 5);
 	context_release(&c);
+
+	assert_int_equal(load("\"id\": \"a\", \"language\": \"python\", \"code\": \"x = 1\", "
+			      "\"limits\": {\"memory_bytes\": 5000, \"processes\": 3}",
+			      &c, &err),
+			 0);
+	struct sandbox_limits limits = { .memory_bytes = 4000, .processes = 7, .wall_ms = 1 };
+	context_raise_limits(&c, "bash", &limits);
+	assert_int_equal(limits.memory_bytes, 4000);
+	context_raise_limits(&c, "python", &limits);
+	assert_int_equal(limits.memory_bytes, 5000);
+	assert_int_equal(limits.processes, 7);
+	assert_int_equal(limits.wall_ms, 1);
+	context_release(&c);
 }
 
 static void test_cells_that_are_none(void **state)
@@ -53,6 +66,9 @@ static void test_cells_that_are_none(void **state)
 		{ "\"language\": \"python\", \"code\": \"\"", "a cell without an id" },
 		{ "\"id\": 1, \"language\": \"python\", \"code\": \"\"", "a cell without an id" },
 		{ "\"id\": \"a\", \"code\": \"\"", "a cell in" },
+		{ "\"id\": \"a\", \"language\": \"python\", \"code\": \"\", \"limits\": "
+		  "{\"memory_bytes\": -1}",
+		  "an impossible limit" },
 		{ "\"id\": \"a\", \"language\": \"python\", \"code\": \"\", \"took_ms\": -1",
 		  "impossible length" },
 		{ "\"id\": \"a\", \"language\": \"python\", \"code\": \"\", \"took_ms\": "

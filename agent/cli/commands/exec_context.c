@@ -10,6 +10,7 @@
 #include "agent/cli/source.h"
 #include "agent/cli/tools_given.h"
 #include "agent/cli/terminal/term.h"
+#include "agent/notebook.h"
 #include "agent/record/recorded_cells.h"
 #include "audit/redact/redact.h"
 #include "base/io.h"
@@ -144,6 +145,9 @@ static int run_cell(struct cells_run *c, const struct script_cell *cell, struct 
 		error_set(err, ERR_SANDBOX, "%s", result->reason);
 	else if (x->output.kind != ERR_NONE)
 		*err = x->output;
+	if (result->cell && cell->timed)
+		term_note(TERM_DIM, "%%time: the cell took %.3g s\n",
+			  (double)result->cell->took_ms / 1000);
 	if (result->cell)
 		context_add(&c->context, TAKE_PTR(result->cell), result->anew);
 	return err->kind != ERR_NONE ? (int)exit_code_of_error(err) : exec_exit_code(x);
@@ -168,6 +172,8 @@ static int run_file(struct cells_run *c, const char *path, struct error *err)
 			  cells.lang);
 	else if (language && !tests_can_follow(language))
 		error_set(err, ERR_USAGE, "%s: %s has no contexts", path, language->name);
+	else if (cells.lang && language == notebook_language())
+		script_cells_plain(&cells, path, err);
 	if (err->kind != ERR_NONE || (c->x->tools && exec_check_tools(language, err) < 0))
 		return exit_code_of_error(err);
 	c->x->task.lang = language->name;

@@ -110,8 +110,15 @@ def _begin():
             environment[name] = os.environ.get(name)
             os.environ[name] = value
 
+    def stamp_again():
+        """A copied state has the files of before under other numbers, one that is made again has not."""
+        for kind, _, name, stamp in walk():
+            if name in stamps:
+                stamps[name] = stamp
+
     def start():
         nonlocal results
+        stamp_again()
         for name in published:
             remove(harness.work + "/" + name)
             folder = os.path.dirname(name)

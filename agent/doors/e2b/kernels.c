@@ -4,6 +4,7 @@
  */
 #include "agent/doors/e2b/e2b.h"
 
+#include "agent/notebook.h"
 #include "base/mem.h"
 
 #include <limits.h>
@@ -12,7 +13,7 @@
 
 const struct language *e2b_notebook(void)
 {
-	return language_find("py");
+	return notebook_language();
 }
 
 static const struct language *language_of(const char *name)

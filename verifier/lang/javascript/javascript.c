@@ -220,6 +220,7 @@ const struct lang lang_javascript = {
 		[LANG_ADVICE_ASSERTION] = "^AssertionError(?::|$)",
 		[LANG_ADVICE_FILE] = "^Error: (?:ENOENT|ENOTDIR|EISDIR)\\b",
 		[LANG_ADVICE_INPUT] = "^Error: (?:EOF: end of file|readline was closed)",
+		[LANG_ADVICE_MOVE] = "^Error: EXDEV:",
 	},
 	.reply = {
 		.strong = "^(?:const |let |var |function\\s*\\*?\\s*\\w*\\s*\\(|async function|console\\.\\w+\\(|"

@@ -89,6 +89,7 @@ const struct lang lang_perl = {
 		[LANG_ADVICE_INPUT] = "^readline\\(\\) on (?:closed|unopened) filehandle STDIN|^" NO_LINE "|"
 			"(?i)\\b(?:no|not enough|missing|empty|insufficient) (?:\\w+ ){0,3}(?:input|stdin)\\b|"
 			"\\b(?:on|from) (?:standard input|stdin)\\b|unexpected (?:eof|end of (?:file|input))\\b",
+		[LANG_ADVICE_MOVE] = "Invalid cross-device link",
 	},
 	.reply = {
 		.strong = "^(?:#!.*perl\\b|use (?:strict|warnings|utf8|feature|v?5[.\\d]*|[A-Z]\\w*(?:::\\w+)*)"

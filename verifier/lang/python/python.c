@@ -118,6 +118,7 @@ const struct lang lang_python = {
 		[LANG_ADVICE_ASSERTION] = "^AssertionError(?::|$)",
 		[LANG_ADVICE_FILE] = "^(?:FileNotFoundError|NotADirectoryError|IsADirectoryError)(?::|$)",
 		[LANG_ADVICE_INPUT] = "^EOFError(?::|$)",
+		[LANG_ADVICE_MOVE] = "^OSError: \\[Errno 18\\]",
 	},
 	.reply = {
 		.strong = "^(?:import [a-zA-Z_][\\w.]*(?: as \\w+)?(?:\\s*,.*)?\\s*$|from [\\w.]+ import \\S|"

@@ -12,6 +12,7 @@ class _Context:
     CELLS = "assay_cells"
     HOLD = "/proc/self/assay-hold"  # sandbox/sandbox.h: the call returns in copies only
     NAMES, TEXT, HTML = 60, 240, 1 << 18
+    AWAITS, IS_COROUTINE = 0x2000, 0x80  # PyCF_ALLOW_TOP_LEVEL_AWAIT, CO_COROUTINE
 
     def __init__(self, work, report, solution):
         self.work, self.report = work, report
@@ -68,7 +69,8 @@ class _Context:
     def run(self, number, code):
         name = f"cell {number}"
         self.texts[name] = code
-        tree = compile(code, name, "exec", 0x400, dont_inherit=True)  # the syntax tree only
+        # The syntax tree only, in which what is outside of functions may await, as in notebooks.
+        tree = compile(code, name, "exec", 0x400 | self.AWAITS, dont_inherit=True)
         for node in tree.body:
             self.note_loops(node, ())
         last = tree.body[-1] if tree.body else None
@@ -76,12 +78,28 @@ class _Context:
             tree.body.pop()
         else:
             last = None
-        exec(compile(tree, name, "exec", dont_inherit=True), self.space)
+        parts = [compile(tree, name, "exec", self.AWAITS, dont_inherit=True)]
         if last is not None:
-            value = eval(compile(_ast.Expression(last.value), name, "eval"), self.space)
-            if not self.is_noise(last.value, value):
-                self.display(value)
+            parts.append(compile(_ast.Expression(last.value), name, "eval", self.AWAITS, dont_inherit=True))
+        value = self.value_of(parts)
+        if last is not None and not self.is_noise(last.value, value):
+            self.display(value)
         self.show_figures()
+
+    def value_of(self, parts):
+        """Of the last of them; where one awaits, all run in one loop, which ends with the cell."""
+        if not any(part.co_flags & self.IS_COROUTINE for part in parts):
+            return [eval(part, self.space) for part in parts][-1]
+
+        async def run():
+            for part in parts:
+                value = eval(part, self.space)
+                if part.co_flags & self.IS_COROUTINE:
+                    value = await value
+            return value
+
+        import asyncio
+        return asyncio.run(run())
 
     def run_to_end(self, number, code):
         """What ended it, when that was no good end."""

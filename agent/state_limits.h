@@ -1,0 +1,19 @@
+/*
+ * Limits that the programs of a context share, since what one left is there in the next:
+ * memory, processes, open files, disk. A state that was made within some can be had again within
+ * those, and no smaller ones, so that a later program has the largest of them. Time, output and
+ * artifacts are each program's own.
+ */
+#ifndef AGENT_STATE_LIMITS_H
+#define AGENT_STATE_LIMITS_H
+
+#include "base/json.h"
+#include "sandbox/sandbox.h"
+
+void state_limits_raise(struct sandbox_limits *limits, const struct sandbox_limits *by);
+/* NULL where all are the usual ones. Caller frees. */
+struct json *state_limits_json(const struct sandbox_limits *limits);
+/* The usual ones where object (NULL: all) has none; false: it has one that is none. */
+bool state_limits_read(const struct json *object, struct sandbox_limits *ret);
+
+#endif

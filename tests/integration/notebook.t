@@ -1,0 +1,146 @@
+#!/bin/sh
+# Cells of a notebook with lines that only notebooks have: what they mean in a context, in the
+# record, in a saved program, and which of them are refused by cell and line.
+. "$(dirname "$0")/lib.sh"
+command -v jq >/dev/null || skip_all 'no jq here'
+
+# A notebook of cells given as texts: notebook FILE CELL...
+notebook() {
+	file=$1
+	shift
+	jq -n '{cells: [$ARGS.positional[] | {cell_type: "code", source: .}], nbformat: 4, nbformat_minor: 4,
+		metadata: {kernelspec: {language: "python"}}}' --args -- "$@" >"$file"
+}
+
+# Runs cells: cells NAME CELL...
+cells() {
+	name=$1
+	shift
+	notebook cells.ipynb "$@"
+	run exec --context "$name" cells.ipynb
+}
+
+# --- lines of the shell ---
+
+cells shell '%matplotlib inline
+%load_ext autoreload
+folder = "of two words"' 'print("before")
+!mkdir "{folder}" && echo "made ${HOME:+it}" \
+  and more
+print("after", _exit_code)
+names = !ls -d of*; exit 3
+names'
+is "$code $out" "0 before
+made it and more
+after 0
+['of two words']" 'lines of a shell: in their place, with values of names, over two lines, as a list'
+cells shell '%%bash
+cd of*
+printf %s one >"it'"'"'s"
+for f in *; do echo "$f"; done'
+is "$code $out" "0 it's" 'a cell of bash, in the same folder'
+cells shell 'print(open("of two words/it'"'"'s").read(), folder)
+%cd of two words
+%ls
+%env GREETING=good day
+!echo $GREETING'
+is "$code $out" "0 one of two words
+it's
+good day" 'what it wrote is there; folders and variables are set'
+cells shell '!pwd; exit 5
+1 / 0'
+like "$err" 'File "cell 5", line 2' 'a line of the shell that fails ends nothing; a line stays the line that it was'
+cells shell '%%bash
+exit 3'
+is "$code" 1 'a cell of bash that fails does'
+cells shell '%%writefile out.py
+def f():
+    "Says \"so\"."
+    return "\\"' 'import sys
+sys.path.insert(0, "/work/of two words")
+import out
+out.f?
+out.f()'
+like "$out" 'Says "so"' 'a question is answered'
+like "$out" '^\\$' 'and a file is what was written'
+cells shell 'text = """
+!not a line
+%time"""
+rows = [
+  7
+  % 4]
+print(len(text), rows)'
+is "$out" '18 [3]' 'what stands in strings and brackets is none'
+run exec --context d cells.ipynb --lang bash
+unlike "$err" 'line [0-9]*: .*magic' 'nor are those of another language'
+
+# --- time, and what waits ---
+
+cells timed '%%time
+total = sum(range(1000))
+total'
+is "$code $out" '0 499500' 'what is timed gives its value'
+like "$err" '^%time: the cell took [0-9.]+ s$' 'and the time is told, not printed'
+cells timed '%time again = total + 1
+%time again'
+is "$out" 499501 'of a line, too'
+run replay last
+is "$code" 0 'so that a replay is the same'
+cells waits 'import asyncio
+async def give(n):
+    await asyncio.sleep(0)
+    return n' 'task = asyncio.create_task(give(4))
+await task' 'x = await give(7)
+async with asyncio.Lock():
+    print(x)'
+is "$code $out" '0 4
+7' 'await outside of functions, in one loop for each cell'
+cells waits 'print(x)'
+is "$out" 7 'what it set is kept'
+run replay last
+is "$code" 0 'and replays'
+cells waits 'x = await give(8)
+
+raise ValueError(x)'
+like "$err" 'File "cell 5", line 3, in <module>' 'an error in one names its line'
+unlike "$err" 'asyncio/' 'and none of the loop'
+
+# --- the record ---
+
+cells kept 'made = "sum"' '!echo {made} >f.txt
+lines = !cat f.txt' 'print(lines)'
+run replay last~1
+is "$code" 0 'lines of a shell replay'
+run log save last -o kept.py
+is "$code" 0 'and are saved as a program of the language alone'
+is "$(mkdir apart && cd apart && python3 ../kept.py)" "['sum']" 'which runs anywhere'
+
+# --- what is refused, before anything runs ---
+
+runs() {
+	"$ASSAY" log list --json | jq length
+}
+before=$(runs)
+while IFS='|' read -r line says; do
+	cells refused 'x = 1' "y = 2
+$line"
+	is "$code" 2 "refused: $line"
+	like "$err" "cells.ipynb cell 2 of 2: line 2: $says" 'by its cell and line'
+done <<'LINES'
+%pip install numpy|nothing can be installed.*--python PATH
+!pip install -q numpy|nothing can be installed.*--python PATH
+!python3 -m pip install numpy|nothing can be installed
+%conda install numpy|nothing can be installed
+out = !apt-get install -y jq|nothing can be installed
+%timeit x|%timeit runs a line many times.*%time
+%store x|the magic %store is not known here
+LINES
+cells refused 'x = 1' '%%html
+<b>x</b>'
+like "$err" 'cell 2 of 2: line 1: the magic %%html is not known here' 'so is a cell'
+cells refused 'x = 1' '%%bash --bg
+sleep 1'
+like "$err" 'cell 2 of 2: line 1: "--bg" after the first word is not known here' 'and what is asked of one of bash'
+is "$(runs)" "$before" 'of the cells before them none has run'
+
+done_testing
