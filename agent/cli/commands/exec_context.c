@@ -146,7 +146,7 @@ static int run_cell(struct cells_run *c, const struct script_cell *cell, struct 
 	else if (x->output.kind != ERR_NONE)
 		*err = x->output;
 	if (result->cell && cell->timed)
-		term_note(TERM_DIM, "%%time: the cell took %.3g s\n",
+		term_note(&x->settings->app->terminal, TERM_DIM, "%%time: the cell took %.3g s\n",
 			  (double)result->cell->took_ms / 1000);
 	if (result->cell)
 		context_add(&c->context, TAKE_PTR(result->cell), result->anew);
