@@ -139,7 +139,7 @@ cells refused 'x = 1' '%%html
 <b>x</b>'
 like "$err" 'cell 2 of 2: line 1: the magic %%html is not known here' 'so is a cell'
 cells refused 'x = 1' '%%bash --bg
-sleep 1'
+ls'
 like "$err" 'cell 2 of 2: line 1: "--bg" after the first word is not known here' 'and what is asked of one of bash'
 is "$(runs)" "$before" 'of the cells before them none has run'
 
