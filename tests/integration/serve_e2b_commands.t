@@ -109,10 +109,10 @@ def hidden(s):
     for code, env in HIDDEN:
         got = b.cell(code, env_vars=env)
         ok("EVIL" not in json.dumps([l for l in got if l["type"] in ("stdout", "stderr")]), "nothing that nobody saw: %r %r" % (code[:60], env), got)
-    same([[l["text"] for l in b.cell(c, **more) if l["type"] == "stdout"] for c, more in (
+    same(["".join(l["text"] for l in b.cell(c, **more) if l["type"] == "stdout") for c, more in (
         ("!echo a {x}", {}), ("def f():\n    !echo in f\nf()", {}), ("f()", {}), ("x = !echo a; echo b\nprint(x)", {}), ("%%bash\nfor i in 1 2; do echo $i; done", {}),
         ("!python3 /home/user/ok.py", {}), ("!echo $TOKEN", {"env_vars": {"TOKEN": "t"}}), ("%env NAME=n\n!echo $NAME", {}))],
-         [["a {x}\n"], ["in f\n"], ["in f\n"], ["['a', 'b']\n"], ["1\n2\n"], ["ok\n"], ["t\n"], ["n\n"]], "what was seen runs, then and later, with usual variables")
+         ["a {x}\n", "in f\n", "in f\n", "['a', 'b']\n", "1\n2\n", "ok\n", "t\n", "n\n"], "what was seen runs, then and later, with usual variables")
     cells = ["get_ipython().system(%r)" % "cat evil.py", "!cat evil.py\nopen('evil.py', 'a').write('x = 1')", "!cat evil.py"]
     got = s.post("/run_jupyter", {"cells": cells, "files": {"evil.py": "RVZJTA=="}}).json()["cells"]
     same(["EVIL" in c["stdout"] for c in got], [False, True, True], "in SandboxFusion's notebooks, too")

@@ -83,6 +83,10 @@ char *e2b_begin_text(const struct worker *worker);
 bool e2b_start_check(struct exchange *x);
 char *e2b_word(const char *word); /* of a shell, whatever is in it; caller frees */
 void e2b_start(struct exchange *x, struct worker *w);
+/* What a request for a command says (may be NULL: then err says why already): into p what of it is
+ * borrowed, the program that runs it, and where that begins; both owned. */
+int e2b_start_read(struct box *box, const struct json *request, struct box_process *p,
+		   char **ret_code, char **ret_cwd, struct error *err);
 void e2b_processes(struct exchange *x);
 void e2b_signal(struct exchange *x);
 /* The one that a request names, by pid or tag; with the sandbox's lock held. NULL: there is none.
@@ -178,6 +182,8 @@ void e2b_add_commands(struct task *task, const char *name, const char *commands,
  * *ret_lost: why it is not told, in words, or NULL. Caller frees the first. */
 struct json *e2b_report(const struct worker *worker, const struct loop_result *result,
 			const char **ret_lost);
+/* The same of the bytes that it left, with whatever secrets they have. */
+struct json *e2b_read_report(const char *bytes, size_t len, const char **ret_lost);
 /* A file that is too large for a copy (home_shows): what it is called below /in, owned, and as an
  * input of a task. */
 char *e2b_shown_name(const struct home_node *node);

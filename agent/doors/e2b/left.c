@@ -108,19 +108,23 @@ static struct json *read_report(const char *bytes, size_t len)
 	return json_parse(begun.data, begun.len, how, &ignored);
 }
 
+struct json *e2b_read_report(const char *bytes, size_t len, const char **ret_lost)
+{
+	*ret_lost = NULL;
+	if (weight_is_above(bytes, len, REPORT_VALUES_MAX)) {
+		*ret_lost = "assay: the results are not told: they have too many values\n";
+		return NULL;
+	}
+	return read_report(bytes, len);
+}
+
 struct json *e2b_report(const struct worker *w, const struct loop_result *r, const char **ret_lost)
 {
 	size_t len;
 	const char *bytes = e2b_artifact(r, REPORT, &len);
 
 	*ret_lost = NULL;
-	if (!bytes)
-		return NULL;
-	if (weight_is_above(bytes, len, REPORT_VALUES_MAX)) {
-		*ret_lost = "assay: the results are not told: they have too many values\n";
-		return NULL;
-	}
-	cleanup_json struct json *report = read_report(bytes, len);
+	cleanup_json struct json *report = bytes ? e2b_read_report(bytes, len, ret_lost) : NULL;
 	return report ? call_redacted(w, report) : NULL;
 }
 

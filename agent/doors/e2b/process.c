@@ -475,6 +475,26 @@ static void run_entered(struct exchange *x, struct worker *w, struct box_process
 	free(env);
 }
 
+int e2b_start_read(struct box *box, const struct json *request, struct box_process *p,
+		   char **ret_code, char **ret_cwd, struct error *err)
+{
+	const struct json *pty = json_get(request, "pty");
+
+	*ret_code = *ret_cwd = NULL;
+	p->config = json_get(request, "process");
+	p->tag = json_get_string(request, "tag");
+	p->is_terminal = json_type(pty) != JSON_NULL;
+	p->takes_input = p->is_terminal || json_get_bool(request, "stdin", false);
+	if (!request)
+		return -1;
+	if (p->is_terminal && !input_read_size(pty, p))
+		return error_set(err, ERR_USAGE, "pty.size is cols and rows, each above zero");
+	*ret_code = program_of(p->config, p->is_terminal, err);
+	if (*ret_code)
+		*ret_cwd = folder_of(box, p->config, err);
+	return *ret_cwd ? 0 : -1;
+}
+
 void e2b_start(struct exchange *x, struct worker *w)
 {
 	const struct buf *body = exchange_body(x);
@@ -488,20 +508,10 @@ void e2b_start(struct exchange *x, struct worker *w)
 	cleanup_free char *code = NULL, *cwd = NULL;
 
 	pulse_begin(&p.pulse, x);
-	p.config = json_get(request, "process");
-	p.tag = json_get_string(request, "tag");
-	p.is_terminal = json_type(json_get(request, "pty")) != JSON_NULL;
-	if (p.is_terminal && !input_read_size(json_get(request, "pty"), &p))
-		error_set(&err, ERR_USAGE, "pty.size is cols and rows, each above zero");
-	else if (request)
-		code = program_of(p.config, p.is_terminal, &err);
-	if (code)
-		cwd = folder_of(box, p.config, &err);
-	if (!cwd) {
+	if (e2b_start_read(box, request, &p, &code, &cwd, &err) < 0) {
 		e2b_send_last(x, "invalid_argument", err.message);
 		return;
 	}
-	p.takes_input = p.is_terminal || json_get_bool(request, "stdin", false);
 	if (!enter(box, &p)) {
 		e2b_send_last(x, "not_found", "the sandbox has ended or was paused");
 		return;

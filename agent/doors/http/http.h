@@ -175,6 +175,10 @@ int piston_read(struct program *ret, const struct json *body, const struct langu
 		const struct policy *policy, struct sandbox_limits *limits, struct error *err);
 int fusion_read(struct program *ret, const struct json *body, struct sandbox_limits *limits,
 		struct error *err);
+/* The cells of a notebook, of which it reads the bounds; its files into given, which may be begun
+ * where it fails. */
+int fusion_read_notebook(const struct json *body, struct sandbox_limits *limits,
+			 int64_t *ret_all_ms, struct task *given, struct error *err);
 /* call_run, but that what is no program of its language is answered in the words and with the exit
  * code of its interpreter, which read it and ran nothing of it (invalid.c). */
 int http_run_program(struct worker *w, const struct call *call, const struct program *program,

@@ -229,7 +229,8 @@ static int run_all(struct notebook *n, struct error *err)
 	return 0;
 }
 
-static int read_request(struct notebook *n, const struct json *body, struct error *err)
+int fusion_read_notebook(const struct json *body, struct sandbox_limits *limits,
+			 int64_t *ret_all_ms, struct task *given, struct error *err)
 {
 	double each = json_get_number(body, "cell_timeout", 0);
 	double all = json_get_number(body, "total_timeout", 0);
@@ -242,10 +243,10 @@ static int read_request(struct notebook *n, const struct json *body, struct erro
 		return error_set(err, ERR_USAGE, "cells is a list of texts, at most %d", CELLS_MAX);
 	if (kernel && strcmp(kernel, "python3"))
 		return error_set(err, ERR_USAGE, "kernel \"%.40s\": there is python3", kernel);
-	if (each > 0 && each * 1000 < (double)n->limits.wall_ms)
-		n->limits.wall_ms = each * 1000 < 1 ? 1 : (int64_t)(each * 1000);
-	n->until_ms = clock_mono_ms() + (all > 0 && all < 86400 ? (int64_t)(all * 1000) : TOTAL_MS);
-	return fusion_add_files(&n->given, json_get(body, "files"), err);
+	if (each > 0 && each * 1000 < (double)limits->wall_ms)
+		limits->wall_ms = each * 1000 < 1 ? 1 : (int64_t)(each * 1000);
+	*ret_all_ms = all > 0 && all < 86400 ? (int64_t)(all * 1000) : TOTAL_MS;
+	return fusion_add_files(given, json_get(body, "files"), err);
 }
 
 static struct json *driver(const struct notebook *n, int64_t took_ms)
@@ -271,9 +272,10 @@ void http_fusion_run_jupyter(struct exchange *x, struct worker *w)
 
 	n.context.name = mem_strdup("notebook");
 	struct error err = ERROR_INIT;
-	if (read_request(&n, exchange_json(x), &err) < 0) {
+	if (fusion_read_notebook(exchange_json(x), &n.limits, &n.until_ms, &n.given, &err) < 0) {
 		fusion_refuse_body(x, err.message);
 	} else {
+		n.until_ms += begun;
 		int rc = run_all(&n, &err);
 
 		struct json *o = json_object();
