@@ -2,12 +2,13 @@
  * The keeper's process and the socket to it: started before any key is read, killed with all
  * below it. Messages are whole or an error; nothing of a guest is read here.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/connection.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/native/spawn.h"
+#include "sandbox/native/standby.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -201,18 +202,6 @@ int connection_open(struct native *s, struct error *err)
 		return -1;
 	}
 	return 0;
-}
-
-int connection_second(struct native *s, struct error *err)
-{
-	const struct sandbox_options options = { .program = s->keeper_path,
-						 .warm = s->warm,
-						 .warm_count = s->warm_count,
-						 .tell = s->tell,
-						 .python = s->own.python_from,
-						 .node_modules = s->own.node_from };
-
-	return s->second ? 0 : native_open(&s->second, &options, s->far, err);
 }
 
 static void reap(struct native *s)

@@ -3,11 +3,13 @@
  * which is started for this one job, and takes the mount that it makes of them. What cannot be
  * had so is said per input, for whoever copies it instead.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/share.h"
 
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/input.h"
+#include "sandbox/native/connection.h"
+#include "sandbox/native/payload.h"
 #include "sandbox/native/spawn.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "tests/unit/test_native.h"
+#include "sandbox/native/connection.h"
 
 #include <dirent.h>
 #include <stdio.h>
