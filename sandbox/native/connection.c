@@ -2,12 +2,14 @@
  * The keeper's process and the socket to it: started before any key is read, killed with all
  * below it. Messages are whole or an error; nothing of a guest is read here.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/connection.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/native/message.h"
 #include "sandbox/native/spawn.h"
+#include "sandbox/native/standby.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -203,19 +205,6 @@ int connection_open(struct native *s, struct error *err)
 	return 0;
 }
 
-int connection_second(struct native *s, struct error *err)
-{
-	const struct sandbox_options options = { .program = s->keeper_path,
-						 .warm = s->warm,
-						 .warm_count = s->warm_count,
-						 .tell = s->tell,
-						 .tell_self = s->tell_self,
-						 .python = s->own.python_from,
-						 .node_modules = s->own.node_from };
-
-	return s->second ? 0 : native_open(&s->second, &options, s->far, err);
-}
-
 static void reap(struct native *s)
 {
 	while (waitpid(s->keeper, NULL, 0) < 0 && errno == EINTR)
@@ -305,23 +294,5 @@ int connection_send(const struct native *s, const void *message, size_t len, con
 
 ssize_t connection_receive(const struct native *s, void *ret_message, size_t size, int *ret_fd)
 {
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec io = { .iov_base = ret_message, .iov_len = size };
-	struct msghdr msg = { .msg_iov = &io,
-			      .msg_iovlen = 1,
-			      .msg_control = &control,
-			      .msg_controllen = sizeof(control) };
-
-	*ret_fd = -1;
-	ssize_t n;
-	do
-		n = recvmsg(s->socket, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
-	return n;
+	return protocol_receive(s->socket, ret_message, size, ret_fd, 1);
 }

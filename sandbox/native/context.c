@@ -6,12 +6,17 @@
  * key: inputs that are bytes are laid out for each, what is mounted is not. No job may go on in
  * walls that were made for others.
  */
-#include "sandbox/native/key.h"
-#include "sandbox/native/pump.h"
+#include "sandbox/native/context.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/native/connection.h"
+#include "sandbox/native/key.h"
+#include "sandbox/native/open.h"
+#include "sandbox/native/pump.h"
+#include "sandbox/native/result.h"
+#include "sandbox/native/run.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -8,13 +8,18 @@
  * change it: the interpreter's inode, size and times, those of dpkg's database, and those of the
  * folders packages live in.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/describe.h"
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "sandbox/native/connection.h"
+#include "sandbox/native/environment.h"
+#include "sandbox/native/interpreter.h"
+#include "sandbox/native/reach.h"
+#include "sandbox/native/run.h"
 #include "sandbox/probe.h"
 
 #include <errno.h>

@@ -5,9 +5,17 @@
  * The attacker is bash, which every host that can build this has; what it may call unshare(1) for
  * is skipped where that is missing.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/doctor.h"
 
 #include "base/mem.h"
+#include "sandbox/native/connection.h"
+#include "sandbox/native/context.h"
+#include "sandbox/native/describe.h"
+#include "sandbox/native/interpreter.h"
+#include "sandbox/native/open.h"
+#include "sandbox/native/reach.h"
+#include "sandbox/native/run.h"
+#include "sandbox/native/waiting.h"
 
 #define SECCOMP_WANT_TEXT
 #include "sandbox/native/seccomp_filter.h"
@@ -540,6 +548,7 @@ static void check_states(struct doctor *d)
 		say(l, false, NOT_KEPT,
 		    "no copy came to be: each program of a context runs the earlier ones again",
 		    "build assay-hold.so beside assay-keeper (make), or reinstall");
+	contexts_release(s);
 	native_close(s);
 }
 

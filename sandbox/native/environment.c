@@ -8,7 +8,7 @@
  * system's, the guest has it at its place; where it is another, that is a second folder, and two
  * files of the virtual environment that name it say where it is in the guest.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/environment.h"
 
 #include "base/io.h"
 #include "base/mem.h"

@@ -4,9 +4,11 @@
  * still writes. A first round is not foreseen, and one program alone pays for nothing. What is
  * kept is how jobs are started, never a byte of their code, files or input.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/foresight.h"
 
 #include "base/mem.h"
+#include "sandbox/native/pair.h"
+#include "sandbox/native/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +156,7 @@ static void prepare(struct native *s, const struct kind *k)
 	if (k->count == 1)
 		waiting_prepare(s, &k->jobs[0], k->interpreter, NULL);
 	else if (k->count == 2 && s->second && s->warm > 1)
-		native_prepare_pair(s, k->jobs, k->interpreter);
+		pair_prepare(s, k->jobs, k->interpreter);
 }
 
 void foresight_note(struct native *s, const struct sandbox_job *jobs, size_t count,

@@ -2,7 +2,7 @@
  * Where an interpreter really is. Only paths the guest's root has count, so a
  * version manager's copy in somebody's home is never taken.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/interpreter.h"
 
 #include "base/mem.h"
 

@@ -2,148 +2,31 @@
  * The table of the native backend, its opening and its end. Whoever is not linked with this file
  * has no native sandbox, and nothing else names it.
  */
-#include "sandbox/native/internal.h"
-
-#include "sandbox/native/far.h"
 #include "sandbox/native/native.h"
 
-#include "base/io.h"
-#include "base/mem.h"
+#include "sandbox/native/connection.h"
+#include "sandbox/native/context.h"
+#include "sandbox/native/describe.h"
+#include "sandbox/native/doctor.h"
+#include "sandbox/native/far.h"
+#include "sandbox/native/foresight.h"
+#include "sandbox/native/internal.h"
+#include "sandbox/native/open.h"
+#include "sandbox/native/pair.h"
+#include "sandbox/native/run.h"
+#include "sandbox/native/server.h"
+#include "sandbox/native/waiting.h"
+#include "sandbox/packages.h"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#define KEEPER	"assay-keeper"
-#define OBJECT	"assay-warm.so"
-#define IDLE_MS 60000
-#define KEEP_MS (30 * 60 * 1000)
-
-/* Beside the running program, then in ../libexec/assay, as installed; above
- * it, where the programs of the test suite find the build's. */
-static char *find_keeper(void)
+/* What a connection of its own may have besides: nobody else's has. */
+static void close_all(struct native *s)
 {
-	static const char *const places[] = { "/" KEEPER, "/../libexec/assay/" KEEPER,
-					      "/../" KEEPER, "/../../" KEEPER };
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (n <= 0)
-		return NULL;
-	self[n] = '\0';
-	char *slash = strrchr(self, '/');
-	if (!slash)
-		return NULL;
-	*slash = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		cleanup_free char *path = mem_printf("%s%s", self, places[i]);
-
-		if (access(path, X_OK) == 0)
-			return TAKE_PTR(path);
-	}
-	return NULL;
-}
-
-/* It lies beside the keeper. Without it all interpreters start as they did before there were
- * templates, and the doctor says so. */
-static int open_object(const char *keeper)
-{
-	const char *slash = strrchr(keeper, '/');
-	cleanup_free char *path =
-		mem_printf("%.*s" OBJECT, !slash ? 0 : (int)(slash - keeper) + 1, keeper);
-
-	return io_open(path, O_RDONLY | O_CLOEXEC, 0);
-}
-
-char *native_keeper_path(const struct sandbox_options *options, struct error *err)
-{
-	char *path = options->program ? mem_strdup(options->program) : find_keeper();
-
-	if (!path)
-		error_set(err, ERR_SANDBOX, "%s",
-			  access("/proc/self/exe", F_OK) < 0 ?
-				  "/proc is not mounted here: `mount -t proc proc /proc`" :
-				  KEEPER " was not found beside the program or in libexec: build "
-					 "it (make) or reinstall");
-	return path;
-}
-
-/* A container or a machine stays between two jobs only if it is among so many that may. */
-static bool claim_place(struct native *s, size_t most)
-{
-	s->has_place = atomic_fetch_add(&s->warm_count->places, 1) < most;
-	if (!s->has_place)
-		atomic_fetch_sub(&s->warm_count->places, 1);
-	return s->has_place;
-}
-
-int native_open(struct native **ret, const struct sandbox_options *options,
-		const struct native_far *far, struct error *err)
-{
-	struct native *s = mem_alloc(sizeof(*s));
-
-	s->socket = s->started = s->object = s->ahead = -1;
-	s->idle_ms = IDLE_MS;
-	s->far = far;
-	s->keeper_path = native_keeper_path(options, err);
-	s->cache_dir = mem_strdup(options->cache_dir);
-	s->warm = !far ? options->warm : 0;
-	s->warm_count = options->warm_count ? options->warm_count : &s->own_count;
-	s->once = options->once;
-	s->tell = options->tell;
-	s->tell_self = options->tell_self;
-	s->waits = !far || s->once || !options->bounds_places || claim_place(s, options->warm);
-	s->states = !far ? options->states : 0;
-	s->keep_ms = options->keep_ms > 0 && options->keep_ms < KEEP_MS ?
-			     (uint32_t)options->keep_ms :
-			     KEEP_MS;
-	if (s->keeper_path && s->warm > 0)
-		s->object = open_object(s->keeper_path);
-	if (!s->keeper_path || environment_open(&s->own, options, err) < 0 ||
-	    (s->waits && connection_start(s, err) < 0)) {
-		native_close(s);
-		return -1;
-	}
-	*ret = s;
-	return 0;
-}
-
-void native_finish(struct native *s)
-{
-	servers_finish(s);
-	contexts_finish(s);
-	if (s->socket >= 0)
-		shutdown(s->socket, SHUT_RDWR);
-	if (s->second)
-		native_finish(s->second);
-}
-
-void native_close(struct native *s)
-{
-	if (!s)
-		return;
 	servers_release(s);
 	contexts_release(s);
-	native_close(s->second);
-	connection_close(s);
-	describe_release(s);
-	environment_release(&s->own);
 	foresight_release(s);
-	waiting_release_template(s);
-	if (s->has_place)
-		atomic_fetch_sub(&s->warm_count->places, 1);
-	if (s->object >= 0)
-		io_close(s->object);
-	if (s->ahead >= 0)
-		io_close(s->ahead);
-	free(s->modules);
-	native_far_free(s->own_far);
-	free(s->keeper_path);
-	free(s->cache_dir);
-	free(s);
+	native_close(s);
 }
 
 int native_open_far(void **ret_self, struct native_far *far, const struct sandbox_options *options,
@@ -172,27 +55,78 @@ static int open_self(void **ret_self, const struct sandbox_options *options, str
 	return 0;
 }
 
+static int find_interpreter(struct native *s, const struct language *language,
+			    struct sandbox_environment *ret, struct error *err)
+{
+	if (native_describe(s, language, ret, err) < 0)
+		return -1;
+	if (!ret->interpreter)
+		return error_set(err, ERR_SANDBOX,
+				 "%s is not installed: none of its interpreters "
+				 "is below /usr or /bin",
+				 language->name);
+	return 0;
+}
+
 int native_self_run(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,
 		    struct sandbox_result *ret_result, struct error *err)
 {
-	return native_run(self, job, watch, ret_result, err);
+	struct native *s = self;
+	struct sandbox_environment environment;
+	struct sandbox_job again = *job;
+
+	if (find_interpreter(s, job->language, &environment, err) < 0)
+		return -1;
+	if (context_takes(s, job))
+		return context_run(s, job, environment.interpreter, watch, ret_result, err);
+	again.limits.wall_ms += job->rebuild_ms;
+	again.limits.cpu_ms += job->rebuild_ms;
+	if (run_bare(s, &again, environment.interpreter, watch, ret_result, err) < 0)
+		return -1;
+	if (job->port)
+		return 0;
+	foresight_note(s, job, 1, environment.interpreter);
+	return 0;
 }
 
 int native_self_run_pair(void *self, const struct sandbox_job jobs[2],
 			 const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
 			 struct error *err)
 {
-	return native_run_pair(self, jobs, watch, ret_results, err);
+	struct native *s = self;
+	struct sandbox_environment environment;
+
+	if (run_check_memory(s, &jobs[0], err) < 0 || run_check_memory(s, &jobs[1], err) < 0 ||
+	    find_interpreter(s, jobs[0].language, &environment, err) < 0 ||
+	    pair_run(s, jobs, environment.interpreter, watch, ret_results, err) < 0)
+		return -1;
+	foresight_note(s, jobs, 2, environment.interpreter);
+	return 0;
 }
 
 static void prepare(void *self, const struct sandbox_job *job)
 {
-	native_prepare(self, job);
+	struct native *s = self;
+	struct sandbox_environment environment;
+	struct error ignored = ERROR_INIT;
+
+	if (s->warm > 0 && find_interpreter(s, job->language, &environment, &ignored) == 0)
+		waiting_prepare(s, job, environment.interpreter, NULL);
 }
 
 static void foresee(void *self, const struct sandbox_job *job, const struct sandbox_hint *hint)
 {
-	native_foresee(self, job, hint);
+	struct native *s = self;
+	unsigned packages = packages_spoken_of(job->language, hint->text, hint->len);
+
+	for (const char *const *p = hint->programs; p && *p && packages == 0; p++)
+		packages = packages_imported(job->language, *p, strlen(*p));
+	struct sandbox_environment environment;
+	struct error ignored = ERROR_INIT;
+
+	if (packages != 0 && s->warm > 0 && !s->once &&
+	    find_interpreter(s, job->language, &environment, &ignored) == 0)
+		waiting_expect(s, job, environment.interpreter, packages);
 }
 
 static bool ask(void *self, const struct sandbox_job *job, const void *question, size_t len,
@@ -235,12 +169,14 @@ void native_self_rest(void *self)
 
 void native_self_finish(void *self)
 {
+	servers_finish(self);
+	contexts_finish(self);
 	native_finish(self);
 }
 
 void native_self_close(void *self)
 {
-	native_close(self);
+	close_all(self);
 }
 
 const struct backend native_backend = {

@@ -10,7 +10,7 @@
  * that the program then died of. One that exits, or goes on until we end it,
  * was told and chose what to do.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/outcome.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,17 +2,19 @@
  * Packs a job into one sealed memfd: bytes, and names of what is mounted. A path that leads
  * out of its folder is refused here, before the keeper sees it.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/payload.h"
 
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/input.h"
+#include "sandbox/native/internal.h"
 #include "sandbox/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -314,4 +316,35 @@ int payload_stdin(const struct sandbox_job *job, int *ret_fd, struct error *err)
 		return -1;
 	*ret_fd = TAKE_FD(fd);
 	return 0;
+}
+
+int payload_output(int *ret_read, int *ret_write, struct error *err)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "pipe");
+	/* The guest is another user and may open /dev/stdout, which is this pipe. */
+	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || fchmod(ends[1], 0622) < 0) {
+		error_set_errno(err, ERR_SANDBOX, errno, "pipe");
+		io_close(ends[0]);
+		io_close(ends[1]);
+		return -1;
+	}
+	*ret_read = ends[0];
+	*ret_write = ends[1];
+	return 0;
+}
+
+struct protocol_limits payload_limits(const struct sandbox_limits *l)
+{
+	return (struct protocol_limits){
+		.wall_ms = l->wall_ms,
+		.cpu_ms = l->cpu_ms,
+		.memory_bytes = l->memory_bytes,
+		.processes = l->processes,
+		.open_files = l->open_files,
+		.disk_bytes = l->disk_bytes,
+		.inodes = l->inodes,
+	};
 }

@@ -3,7 +3,7 @@
  * and it is read from again when it has taken the answer. Nothing of it is understood here, and
  * nothing blocks but who answers.
  */
-#include "sandbox/native/pump.h"
+#include "sandbox/native/port.h"
 
 #include "base/io.h"
 
@@ -68,36 +68,33 @@ static void put(struct port *port)
 	}
 }
 
-static void get(struct pump *p)
+/* True: the program is to be stopped. */
+static bool get(struct port *port, const struct sandbox_port *to, int64_t deadline_ms)
 {
-	const struct sandbox_port *to = p->job->port;
 	char bytes[16384];
-	ssize_t n = io_read(p->port.in, bytes, sizeof(bytes));
+	ssize_t n = io_read(port->in, bytes, sizeof(bytes));
 
 	if (n < 0 && errno == EAGAIN)
-		return;
+		return false;
 	if (n <= 0) {
-		port_close(&p->port);
-		return;
+		port_close(port);
+		return false;
 	}
 	enum sandbox_port_step step =
-		to->take(to->self, bytes, (size_t)n,
-			 p->start_ms + p->job->limits.wall_ms + SANDBOX_PORT_MORE_MS,
-			 &p->port.answer);
-	put(&p->port);
-	if (step == SANDBOX_PORT_STOP)
-		pump_kill(p, PROTOCOL_KILL_CANCELLED);
+		to->take(to->self, bytes, (size_t)n, deadline_ms, &port->answer);
+	put(port);
 	/* One that is stopped sees no end: it would go on by that until it is dead. */
 	if (step == SANDBOX_PORT_CLOSED)
-		port_close(&p->port);
+		port_close(port);
+	return step == SANDBOX_PORT_STOP;
 }
 
-void port_handle(struct pump *p, const struct pollfd *fds)
+bool port_handle(struct port *port, const struct sandbox_port *to, int64_t deadline_ms,
+		 const struct pollfd *fds)
 {
-	if (p->killed)
-		return;
 	if (fds[1].revents != 0)
-		put(&p->port);
+		put(port);
 	else if (fds[0].revents != 0)
-		get(p);
+		return get(port, to, deadline_ms);
+	return false;
 }

@@ -308,33 +308,4 @@ struct share_reply {
 
 #define PROTOCOL_FDS_MAX (PROTOCOL_RUN_FDS + 1) /* of any message */
 
-/* A message as sendmsg takes it: bytes, and descriptors beside them. */
-struct protocol_message {
-	struct msghdr msg; /* what is sent; it refers to the members below */
-	struct iovec io;
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * PROTOCOL_FDS_MAX)];
-};
-
-/* Fills *m, which may not be moved then. bytes are borrowed; at most PROTOCOL_FDS_MAX fds. Inline:
- * the keeper shares no object with what starts it. */
-static inline void protocol_message_fill(struct protocol_message *m, const void *bytes, size_t len,
-					 const int *fds, size_t nfds)
-{
-	struct cmsghdr *header = (struct cmsghdr *)(void *)m->control;
-
-	memset(m, 0, sizeof(*m));
-	memcpy(&m->io.iov_base, &bytes, sizeof(bytes));
-	m->io.iov_len = len;
-	m->msg.msg_iov = &m->io;
-	m->msg.msg_iovlen = 1;
-	if (!nfds)
-		return;
-	m->msg.msg_control = m->control;
-	m->msg.msg_controllen = CMSG_SPACE(sizeof(int) * nfds);
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int) * nfds);
-	memcpy(CMSG_DATA(header), fds, sizeof(int) * nfds);
-}
-
 #endif

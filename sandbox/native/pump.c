@@ -7,6 +7,10 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/native/connection.h"
+#include "sandbox/native/payload.h"
+#include "sandbox/native/standby.h"
+#include "sandbox/native/waiting.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -148,7 +152,9 @@ int pump_handle(struct pump *p, const struct pollfd *fds, struct error *err)
 		return receive_result(p, err);
 	if (fds[3].revents != 0)
 		pump_kill(p, PROTOCOL_KILL_CANCELLED);
-	port_handle(p, &fds[4]);
+	int64_t until_ms = p->start_ms + p->job->limits.wall_ms + SANDBOX_PORT_MORE_MS;
+	if (!p->killed && port_handle(&p->port, p->job->port, until_ms, &fds[4]))
+		pump_kill(p, PROTOCOL_KILL_CANCELLED);
 	if (clock_mono_ms() > p->deadline_ms)
 		return lose(p, err, "the keeper did not answer and was killed");
 	return 0;
@@ -161,37 +167,6 @@ int pump_wait_ms(const struct pump *p)
 
 /* --- start --- */
 
-int pump_make_pipe(int *ret_read, int *ret_write, struct error *err)
-{
-	int ends[2];
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_set_errno(err, ERR_SANDBOX, errno, "pipe");
-	/* The guest is another user and may open /dev/stdout, which is this pipe. */
-	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || fchmod(ends[1], 0622) < 0) {
-		error_set_errno(err, ERR_SANDBOX, errno, "pipe");
-		io_close(ends[0]);
-		io_close(ends[1]);
-		return -1;
-	}
-	*ret_read = ends[0];
-	*ret_write = ends[1];
-	return 0;
-}
-
-struct protocol_limits pump_limits(const struct sandbox_limits *l)
-{
-	return (struct protocol_limits){
-		.wall_ms = l->wall_ms,
-		.cpu_ms = l->cpu_ms,
-		.memory_bytes = l->memory_bytes,
-		.processes = l->processes,
-		.open_files = l->open_files,
-		.disk_bytes = l->disk_bytes,
-		.inodes = l->inodes,
-	};
-}
-
 /* In the place of a mount that there is not, the payload once more. */
 static int mount_or(int tree, int payload)
 {
@@ -201,9 +176,9 @@ static int mount_or(int tree, int payload)
 static int make_streams(struct pump *p, int fds[PROTOCOL_RUN_FDS], struct error *err)
 {
 	return payload_stdin(p->job, &fds[PROTOCOL_FD_STDIN], err) < 0 ||
-			       pump_make_pipe(&p->channels[0].fd, &fds[PROTOCOL_FD_STDOUT], err) <
+			       payload_output(&p->channels[0].fd, &fds[PROTOCOL_FD_STDOUT], err) <
 				       0 ||
-			       pump_make_pipe(&p->channels[1].fd, &fds[PROTOCOL_FD_STDERR], err) <
+			       payload_output(&p->channels[1].fd, &fds[PROTOCOL_FD_STDERR], err) <
 				       0 ?
 		       -1 :
 		       0;
@@ -282,7 +257,7 @@ int pump_start(struct pump *p, const char *interpreter, const int link[2], struc
 					    .from = p->from,
 					    .tells = !p->native->far && p->watch && p->watch->used,
 					    .idle_ms = p->keep_ms,
-					    .limits = pump_limits(&p->job->limits),
+					    .limits = payload_limits(&p->job->limits),
 					    .artifact_bytes = p->job->limits.artifact_bytes,
 					    .artifacts = p->job->limits.artifacts };
 	int fds[PROTOCOL_RUN_FDS] = {

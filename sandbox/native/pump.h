@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 #include "sandbox/native/internal.h"
+#include "sandbox/native/port.h"
+#include "sandbox/native/share.h"
 
 #include <poll.h>
 
@@ -13,12 +15,6 @@ struct channel {
 	int64_t limit;
 	struct buf kept;
 	uint64_t total;
-};
-
-/* Descriptors 3 and 4 of the program, and what of an answer it has not taken yet (port.c). */
-struct port {
-	int in, out; /* our ends; -1: closed, or there is none */
-	struct buf answer;
 };
 
 struct pump {
@@ -46,18 +42,6 @@ void pump_init(struct pump *p, struct native *s, const struct sandbox_job *job,
 	       const struct sandbox_watch *watch);
 void pump_release(struct pump *p);
 
-/* A pipe for a guest's output; the reading end, ours, does not block. */
-int pump_make_pipe(int *ret_read, int *ret_write, struct error *err);
-struct protocol_limits pump_limits(const struct sandbox_limits *limits);
-
-/* Makes the pipes of the job's port; the program's ends (what it reads, what it writes) are the
- * caller's. */
-int port_open(struct port *port, int ret_link[2], struct error *err);
-void port_close(struct port *port);
-/* What to poll for, two of them, and what to do with what came. */
-void port_poll(const struct port *port, struct pollfd *ret_fds);
-void port_handle(struct pump *p, const struct pollfd *fds);
-
 /* Hands the job to the keeper. link: its ends of a pair's or a port's pipes, or NULL. */
 int pump_start(struct pump *p, const char *interpreter, const int link[2], struct error *err);
 
@@ -76,14 +60,7 @@ void pump_kill(struct pump *p, enum protocol_reason reason);
  */
 int pump_end_without_keeper(struct pump *p, struct error *err); /* err->begun: one ran */
 
-/* Carries what is there, of all of them: again and again until each keeper has reported; by then
- * every process of its run is dead, or holds a state (run.c). */
-int run_step(struct pump *pumps, size_t count, struct error *err);
-
 /* What is left in the pipes after the end: bounded, for nobody writes any more. */
 void pump_drain(struct pump *p);
-
-/* What happened, after the end. Fails when the guest never ran. */
-int pump_result(struct pump *p, struct sandbox_result *ret_result, struct error *err);
 
 #endif

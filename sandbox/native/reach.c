@@ -3,11 +3,14 @@
  * there is, and tells of the walls around the keeper's own. Of that machine's files it reads none:
  * what a digest needs is computed there, in the sandbox.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/reach.h"
 
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/native/connection.h"
+#include "sandbox/native/far.h"
+#include "sandbox/native/run.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,13 +2,18 @@
  * What happened, put together from what the keeper and the pipes said. Nothing that the guest
  * could have written decides an outcome.
  */
-#include "sandbox/native/pump.h"
+#include "sandbox/native/result.h"
 
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/artifact.h"
 #include "sandbox/native/artifact_list.h"
+#include "sandbox/native/connection.h"
+#include "sandbox/native/outcome.h"
+#include "sandbox/native/pump.h"
+#include "sandbox/native/share.h"
+#include "sandbox/native/waiting.h"
 
 #include <linux/filter.h>
 #define SECCOMP_WANT_PROGRAMS

@@ -5,11 +5,14 @@
  * that died, is late, or says anything else is ended. Then, and whenever there is none, the caller
  * starts the job itself: nothing here is needed, and nothing here is recorded.
  */
-#include "sandbox/native/pump.h"
+#include "sandbox/native/server.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/native/describe.h"
+#include "sandbox/native/open.h"
+#include "sandbox/native/pump.h"
 
 #include <errno.h>
 #include <fcntl.h>

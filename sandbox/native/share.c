@@ -3,11 +3,14 @@
  * which is started for this one job, and takes the mount that it makes of them. What cannot be
  * had so is said per input, for whoever copies it instead.
  */
-#include "sandbox/native/internal.h"
+#include "sandbox/native/share.h"
 
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/input.h"
+#include "sandbox/native/connection.h"
+#include "sandbox/native/message.h"
+#include "sandbox/native/payload.h"
 #include "sandbox/native/spawn.h"
 
 #include <errno.h>
@@ -173,28 +176,17 @@ static int spawn(const char *path, const int fds[3], pid_t *ret_pid)
 	return spawn_apart(path, argv, env, given, 3, ret_pid);
 }
 
-/* The reply, with a mount for each place. */
-static ssize_t receive_message(int socket, struct share_reply *ret, int ret_trees[SHARE_PLACES])
+/* With a mount for each place, or with none: the others are let go of. */
+static bool has_all(int trees[SHARE_PLACES])
 {
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int) * SHARE_PLACES)];
-	} control;
-	struct iovec io = { .iov_base = ret, .iov_len = sizeof(*ret) };
-	struct msghdr msg = { .msg_iov = &io,
-			      .msg_iovlen = 1,
-			      .msg_control = &control,
-			      .msg_controllen = sizeof(control) };
-	ssize_t n;
+	size_t count = 0;
 
-	do
-		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(int) * SHARE_PLACES))
-		memcpy(ret_trees, CMSG_DATA(c), sizeof(int) * SHARE_PLACES);
-	return n;
+	for (size_t i = 0; i < SHARE_PLACES; i++)
+		count += trees[i] >= 0;
+	for (size_t i = 0; count < SHARE_PLACES && i < SHARE_PLACES; i++)
+		if (trees[i] >= 0)
+			io_close(TAKE_FD(trees[i]));
+	return count == SHARE_PLACES;
 }
 
 static int receive(int socket, struct share_reply *ret, int ret_trees[SHARE_PLACES],
@@ -206,12 +198,14 @@ static int receive(int socket, struct share_reply *ret, int ret_trees[SHARE_PLAC
 	do
 		status = poll(&ready, 1, ANSWER_MS);
 	while (status < 0 && errno == EINTR);
-	ssize_t n = status > 0 ? receive_message(socket, ret, ret_trees) : -1;
+	ssize_t n = status > 0 ?
+			    protocol_receive(socket, ret, sizeof(*ret), ret_trees, SHARE_PLACES) :
+			    -1;
 	if (n != (ssize_t)sizeof(*ret))
 		return error_set(err, ERR_SANDBOX, "who mounts the inputs does not answer");
 	if (ret->failure.step[0] != '\0')
 		return connection_failure(&ret->failure, err);
-	return ret_trees[0] >= 0 ? 0 : error_set(err, ERR_SANDBOX, "the inputs were not mounted");
+	return has_all(ret_trees) ? 0 : error_set(err, ERR_SANDBOX, "the inputs were not mounted");
 }
 
 static int ask(const struct native *s, int list, int userns, struct share_reply *ret,

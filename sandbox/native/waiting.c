@@ -4,12 +4,14 @@
  * job that differs in any of them, or whose program would be read in another way from a pipe,
  * starts cold. Nothing of a job is known here before its time.
  */
-#include "sandbox/native/key.h"
-#include "sandbox/native/pump.h"
+#include "sandbox/native/waiting.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/native/connection.h"
+#include "sandbox/native/key.h"
+#include "sandbox/native/payload.h"
 #include "sandbox/packages.h"
 
 #include <fcntl.h>
@@ -124,14 +126,6 @@ static bool claim_template(struct native *s)
 	if (!s->has_template)
 		atomic_fetch_sub(&s->warm_count->templates, 1);
 	return s->has_template;
-}
-
-void waiting_release_template(struct native *s)
-{
-	if (s->has_template)
-		atomic_fetch_sub(&s->warm_count->templates, 1);
-	s->has_template = false;
-	s->set_count = 0;
 }
 
 /* A module of that name would be imported instead of the one that is there already; none of ours
@@ -250,36 +244,6 @@ static char *make_key(const struct sandbox_job *job, const char *interpreter, bo
 
 /* --- one that waits --- */
 
-void waiting_free(struct waiting *w)
-{
-	if (!w)
-		return;
-	for (size_t i = 0; i < PROTOCOL_RUN_FDS; i++)
-		if (w->fds[i] >= 0)
-			io_close(w->fds[i]);
-	if (w->out >= 0)
-		io_close(w->out);
-	if (w->errors >= 0)
-		io_close(w->errors);
-	free(w->key);
-	free(w);
-}
-
-/* The keeper ends it when it hears of the next job; or died with it. */
-void waiting_release(struct native *s)
-{
-	if (!s->waiting)
-		return;
-	waiting_free(TAKE_PTR(s->waiting));
-	atomic_fetch_sub(&s->warm_count->interpreters, 1);
-}
-
-void waiting_release_joined(struct native *s)
-{
-	if (s->waiting && s->waiting->fds[PROTOCOL_FD_LINK_IN] >= 0)
-		waiting_release(s);
-}
-
 static int open_all(struct waiting *w, const struct sandbox_job *job, const char *interpreter,
 		    const char *modules, const int link[2], struct error *err)
 {
@@ -288,8 +252,8 @@ static int open_all(struct waiting *w, const struct sandbox_job *job, const char
 	if (payload_make_waiting(job, interpreter, modules, &w->fds[PROTOCOL_FD_PAYLOAD], err) <
 		    0 ||
 	    payload_empty_stdin(has_stdin, &w->fds[PROTOCOL_FD_STDIN], err) < 0 ||
-	    pump_make_pipe(&w->out, &w->fds[PROTOCOL_FD_STDOUT], err) < 0 ||
-	    pump_make_pipe(&w->errors, &w->fds[PROTOCOL_FD_STDERR], err) < 0)
+	    payload_output(&w->out, &w->fds[PROTOCOL_FD_STDOUT], err) < 0 ||
+	    payload_output(&w->errors, &w->fds[PROTOCOL_FD_STDERR], err) < 0)
 		return -1;
 	for (int i = PROTOCOL_FD_INPUTS; i < PROTOCOL_FD_STDIN; i++) /* no mounts yet */
 		w->fds[i] = fcntl(w->fds[PROTOCOL_FD_PAYLOAD], F_DUPFD_CLOEXEC, 0);
@@ -307,7 +271,7 @@ static int send_prepare(const struct native *s, const struct sandbox_job *job,
 			const struct waiting *w, bool linked, enum how how)
 {
 	const struct protocol_request request = { .kind = PROTOCOL_PREPARE,
-						  .limits = pump_limits(&job->limits),
+						  .limits = payload_limits(&job->limits),
 						  .forks = w->forks,
 						  .soon = how == FOR_NOW,
 						  .only_template = how == ONLY_TEMPLATE,

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #if __has_include("sandbox/native/internal.h")
 #include "sandbox/native/internal.h"
+#include "sandbox/native/run.h"
+#include "sandbox/native/waiting.h"
 #define KEEPER_OF(sandbox) ((struct native *)(sandbox)->self)
 #else /* before there were backends */
 #include "sandbox/internal.h"

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "tests/unit/test_asleep.h"
 #include "tests/unit/test_native.h"
+#include "sandbox/native/connection.h"
 
 #include <dirent.h>
 #include <stdio.h>

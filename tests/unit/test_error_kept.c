@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/native/internal.h"
+#include "sandbox/native/connection.h"
 #include "sandbox/socket/peer.h"
 
 #include <errno.h>

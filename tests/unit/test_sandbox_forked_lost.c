@@ -3,6 +3,7 @@
  * would without, nothing is left, and the doctor says why. Nothing here is timed.
  */
 #include "tests/unit/test_forked.h"
+#include "sandbox/native/standby.h"
 
 #include <dirent.h>
 #include <signal.h>

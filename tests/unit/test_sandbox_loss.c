@@ -4,6 +4,7 @@
  */
 #include "tests/unit/test_asleep.h"
 #include "tests/unit/test_sandbox_fixture.h"
+#include "sandbox/native/connection.h"
 
 #include <dirent.h>
 #include <fcntl.h>

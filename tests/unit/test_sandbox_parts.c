@@ -3,6 +3,8 @@
  * test_sandbox.c's.
  */
 #include "sandbox/native/internal.h"
+#include "sandbox/native/outcome.h"
+#include "sandbox/native/payload.h"
 
 #include "sandbox/filetype.h"
 

@@ -4,6 +4,8 @@
  */
 #include "sandbox/native/keeper/util.h"
 
+#include "sandbox/native/message.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -63,41 +65,7 @@ int message_send(int fd, const void *message, size_t len, const int *fds, size_t
 
 ssize_t message_receive(int fd, void *ret_message, size_t size, int *ret_fds, size_t nfds)
 {
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_FDS_MAX)];
-	} control;
-	struct iovec io = { .iov_base = ret_message, .iov_len = size };
-	struct msghdr msg = { .msg_iov = &io,
-			      .msg_iovlen = 1,
-			      .msg_control = &control,
-			      .msg_controllen = sizeof(control) };
-
-	for (size_t i = 0; i < nfds; i++)
-		ret_fds[i] = -1;
-	ssize_t n;
-	do
-		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		return n;
-	size_t came = 0;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
-		size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t i = 0; i < count; i++) {
-			int passed;
-
-			memcpy(&passed, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-			if (came < nfds)
-				ret_fds[came++] = passed;
-			else
-				close(passed);
-		}
-	}
-	return n;
+	return protocol_receive(fd, ret_message, size, ret_fds, nfds);
 }
 
 int64_t now_us(void)
