@@ -64,7 +64,10 @@ one_has_run() { # sandbox
 	[ "$holds" -gt 0 ] && [ "$holds" -le 1536 ]
 	ok $? "$1: which holds no more than is stated, 1536 MiB: $holds"
 }
-waiting_of() { # sandbox
+has_begun() { # how many processes
+	[ "$(those_of $server | grep -c .)" -ge "$1" ]
+}
+waiting_of() { # sandbox [of how many processes one is]
 	echo 'echo ran' >a.sh
 	for warm in 1 0; do
 		: >serve.txt
@@ -72,6 +75,7 @@ waiting_of() { # sandbox
 		server=$!
 		until_true grep -q 'listening on' serve.txt
 		is "$(kept $server)" $warm "$1: --warm $warm: so many of two are there before there is a job"
+		[ $warm = 0 ] || until_true has_begun "${2:-3}"
 		waits=$(those_of $server)
 		asks "$1" 1
 		wait "${ran[1]}"
@@ -91,7 +95,7 @@ waiting_of() { # sandbox
 of_docker() {
 	attacks_on docker:walls:1 ${ASSAY_TEST_SOME:+$classes}
 	functional_sets_in docker:walls:1 humaneval ${all_sets:+mbpp}
-	waiting_of docker:walls:1
+	waiting_of docker:walls:1 2 # the container's are the engine's
 	is "$(docker ps -aq)$(docker volume ls -q)" '' 'docker: no container and no volume is left'
 }
 of_podman() {
