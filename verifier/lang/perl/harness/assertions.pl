@@ -231,12 +231,14 @@ sub eq_set {
 
 sub isa_ok ($;$$) {
 	my ($v, $class) = @_;
+	local $@;
 	my $is = defined $blessed->($v) || !ref $v ? eval { $v->isa($class) } || (ref $v && $reftype->($v) eq $class) :
 		$reftype->($v) eq $class;
 	return made(!!$is, 'is no ' . (defined $class ? $class : 'undef'));
 }
 sub can_ok ($@) {
 	my ($v, @names) = @_;
+	local $@;
 	my @missing = grep { !eval { $v->can($_) } } @names;
 	return made(!@missing, "cannot @missing");
 }

@@ -77,8 +77,10 @@ sub called_back {
 		or fatal('the program ended in the middle');
 }
 
+# The tests' own $@ and $! stay what they are, but for what the program dies of.
 sub ask {
 	my ($type, $context, @values) = @_;
+	local ($@, $!);
 	$asked = 1 unless $type eq 'names' || $type eq 'watch';
 	my @message = $codec->encode($type, [$context, @values]);
 	my $own = $codec->{sent};
@@ -159,6 +161,7 @@ sub call_for_effect {
 	my ($package, $name) = @_;
 	my $becomes = call('effect', $package, $name, $_[2]);
 	return if !defined $becomes || ref $becomes || defined $_[2] && $_[2] eq $becomes;
+	local $@;
 	eval { $_[2] = $becomes; Assay::Doubts::changed(); };
 	return;
 }
@@ -358,7 +361,7 @@ sub watch_variables {
 my @acts = (
 	[qr/\beval\s*(?:\(\s*)?[\$"'q]|\beval\s*;|\bs(\W).*?\1.*?\1\w*ee/, 'the tests run text as code'],
 	[qr/\b(?:system|exec|fork|qx)\b|(?<![\\\w])`/, 'the tests run commands'],
-	[qr/\bopen\s*\(?\s*[^,;]+,\s*[^,;]+\)?\s*(?:;|or\b|\|\|)/, 'the tests open what a text names'],
+	[qr/\bopen\s*\(?\s*[^,;\/]+,\s*[^,;]+\)?\s*(?:;|or\b|\|\|)/, 'the tests open what a text names'],
 	[qr/\(\?\??\{|\buse\s+re\b/, 'the tests have code in patterns'],
 	[qr/\bno\s+strict\b|\bAssay::/, 'the tests use names that texts give'],
 );
