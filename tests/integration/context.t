@@ -105,7 +105,7 @@ is "$out" 3 'bash'
 ending=pl
 cells pl 'print 1'
 is "$code" 2 'a language without contexts'
-like "$err" 'perl has no contexts' 'is refused by name'
+like "$err" 'cells\.pl: perl has no contexts; these have: python, javascript, bash$' 'is refused by name, with those that have some'
 ending=py
 
 cells mix 'open("/out/mix.txt", "w").write("from python")

@@ -167,6 +167,29 @@ line 'gone?'
 sees '^gone False$' '/reset begins anew'
 close
 
+# --- a program in a language without contexts is alone ---
+
+forget
+say code "$(program 'kept = 6
+print("kept", kept)')"
+say code "$(program 'our $kept; printf "perl %s %s\n", $kept // "alone", 6 * 7;' perl)"
+say code "$(program 'print("still", kept)')"
+if [ -x /usr/bin/perl ]; then
+	open ${quick% --lang python}
+	line 'kept?'
+	sees '^kept 6$' 'a state'
+	line 'and in Perl?'
+	sees '^perl alone 42$' 'a program in Perl runs, and has none of it'
+	line 'still there?'
+	sees '^still 6$' 'nor takes anything of it'
+	until_true at_prompt
+	run replay last
+	is "$code" 0 'which is replayed'
+	close
+else
+	skip 'a program in Perl' 'perl is not installed'
+fi
+
 # --- what could be forged does not count, where the program does something else without it ---
 
 checks='[{"kind":"number","arg":4}]'

@@ -28,7 +28,6 @@ static const struct foreign foreigns[] = {
 	{ "TypeScript", " typescript ts tsx jsx ", { NULL } },
 	{ "Ruby", " ruby rb ", { NULL } },
 	{ "PHP", " php ", { "<?php" } },
-	{ "Perl", " perl pl ", { "#!/usr/bin/perl", "use strict;" } },
 	{ "R", " r ", { "library(" } },
 	{ "Julia", " julia jl ", { NULL } },
 	{ "Swift", " swift ", { NULL } },

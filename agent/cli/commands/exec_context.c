@@ -155,6 +155,14 @@ static int run_cell(struct cells_run *c, const struct script_cell *cell, struct 
 
 /* --- a file --- */
 
+static void refuse_language(const char *path, const struct language *language, struct error *err)
+{
+	cleanup_free char *names = tests_that_follow();
+
+	error_set(err, ERR_USAGE, "%s: %s has no contexts; these have: %s", path, language->name,
+		  names);
+}
+
 static int run_file(struct cells_run *c, const char *path, struct error *err)
 {
 	cleanup_script_cells struct script_cells cells = { .lang = NULL };
@@ -171,7 +179,7 @@ static int run_file(struct cells_run *c, const char *path, struct error *err)
 		error_set(err, ERR_USAGE, "%s: its cells are in \"%.40s\", which is not here", path,
 			  cells.lang);
 	else if (language && !tests_can_follow(language))
-		error_set(err, ERR_USAGE, "%s: %s has no contexts", path, language->name);
+		refuse_language(path, language, err);
 	else if (cells.lang && language == notebook_language())
 		script_cells_plain(&cells, path, err);
 	if (err->kind != ERR_NONE || (c->x->tools && exec_check_tools(language, err) < 0))

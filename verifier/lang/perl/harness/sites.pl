@@ -12,7 +12,7 @@ my $NO_CALL = qr/(?![\w'])(?!\s*(?:=>|[})\],=]|->|::))/;
 # Behind a block, in another line: a statement of its own.
 my $NEXT = qr/\A[^\S\n]*(?:\n\s*(?!(?:or|and|xor|x|eq|ne|cmp|lt|gt|le|ge)\b)[\w\$\@%&]|\s*\z)/;
 my %CLOSES = ('(' => ')', '[' => ']', '{' => '}', '<' => '>');
-my ($text, $bare, @starts, @sites, @branches, %made_at, %subs);
+my ($text, $bare, @starts, @sites, @branches, @chains, %made_at, %subs);
 
 # --- the text without what is quoted ---
 
@@ -157,6 +157,21 @@ sub block_end {
 	return $at;
 }
 
+# Where what perl says of the line of a statement may begin: the only one of a block of an if is
+# told as that.
+sub told_from {
+	my ($at) = @_;
+	my $start = statement_start($at);
+	for my $chain (reverse @chains) {
+		my ($if, @blocks) = @$chain;
+		my ($in) = grep { $start > $_->[0] && $start < $_->[1] } @blocks or next;
+		next if substr($bare, $in->[0] + 1, $start - $in->[0] - 1) =~ /\S/;
+		my $end = statement_end($start);
+		$start = $if if substr($bare, $end, $in->[1] - $end) =~ /\A[;}]*\s*\}?\z/;
+	}
+	return line_of($start);
+}
+
 # --- where assertions are, and functions are called that hold some ---
 
 sub add_sites {
@@ -166,7 +181,7 @@ sub add_sites {
 		my $at = $-[0];
 		next if $outside && $at >= $outside->[1] && $at < $outside->[2] || grep { $_->{at} == $at } @sites;
 		next if substr($text, $at) =~ /\Aok\s*\(?\s*(?:0|!\s*1|undef|""|'')\s*[,);]/;
-		push @new, { at => $at, from => line_of(statement_start($at)), to => line_of(statement_end($at)) };
+		push @new, { at => $at, from => told_from($at), to => line_of(statement_end($at)) };
 	}
 	push @sites, @new;
 	return @new;
@@ -205,7 +220,7 @@ sub find_sites {
 # Blocks of which only one runs; of an if without else that leaves, what comes after it, too.
 sub find_branches {
 	while ($bare =~ /\b(?:if|unless)\s*(?=\()/g) {
-		my ($at, @blocks) = (behind($+[0]));
+		my ($if, $at, @blocks) = ($-[0], behind($+[0]));
 		while (substr($bare, $at) =~ /\A\s*(?:els(?:e|if)\b\s*)?(?=[({])/) {
 			$at += $+[0];
 			$at = behind($at), next if substr($bare, $at, 1) eq '(';
@@ -214,6 +229,7 @@ sub find_branches {
 			last if substr($bare, $at) !~ /\A\s*els(?:e|if)\b/;
 		}
 		next unless @blocks;
+		push @chains, [$if, @blocks];
 		push @blocks, [$at, block_end($at)] if @blocks == 1 &&
 			substr($bare, $blocks[0][0], $at - $blocks[0][0]) =~ /\b(?:return|next|last)\b[^;{}]*;?\s*\}\z/;
 		push @branches, \@blocks if @blocks > 1;
@@ -227,24 +243,28 @@ sub find_branches {
 
 sub placed { $made_at{$_}++ for @_ }
 
-# Of those that begin in the same line each needs an assertion of its own, but for the sides of
-# a choice that is made there.
+# Each needs an assertion of its own among those of its lines, the ones with the fewest first;
+# of the sides of a choice in one statement only one.
 sub made_sites {
-	my (%by_line, %made);
-	push @{ $by_line{ $_->{from} } }, $_ for @sites;
-	for my $group (values %by_line) {
-		my ($last) = sort { $b <=> $a } map { $_->{to} } @$group;
-		my ($count, $needed) = (0, scalar @$group);
-		$count += $made_at{$_} || 0 for $group->[0]{from} .. $last;
-		my $from = $starts[$group->[0]{from} - 1];
-		my $part = substr $bare, $from, ($starts[$last] || length $bare) - $from;
-		$needed -= () = $part =~ /\?|\bels(?:e|if)\b/g if @$group > 1;
-		for my $site (@$group) {
-			my @here = grep { $made_at{$_} } $site->{from} .. $site->{to};
-			$made{ $site->{at} } = 1 if @here && $count >= $needed;
-		}
+	my (%left, %made) = %made_at;
+	for my $site (sort { $a->{to} - $a->{from} <=> $b->{to} - $b->{from} || $a->{at} <=> $b->{at} } @sites) {
+		my ($line) = grep { $left{$_} } reverse $site->{from} .. $site->{to};
+		next unless defined $line;
+		$left{$line}--;
+		$made{ $site->{at} } = 1;
+	}
+	for my $site (grep { !$made{ $_->{at} } } @sites) {
+		my $start = statement_start($site->{at});
+		$made{ $site->{at} } = 1 if grep { $made{ $_->{at} } && statement_start($_->{at}) == $start &&
+			is_choice($start, sort { $a <=> $b } $_->{at}, $site->{at}) } @sites;
 	}
 	return \%made;
+}
+
+# Whether what begins at these places are the sides of "? :".
+sub is_choice {
+	my ($start, $one, $other) = @_;
+	return substr($bare, $start, $one - $start) =~ /\?[^:;]*\z/ && substr($bare, $one, $other - $one) =~ /(?<!:):(?!:)/;
 }
 
 # The lines of those that were not.
@@ -360,6 +380,6 @@ sub read_text {
 	$bare = bare_text($text);
 	@starts = (0);
 	push @starts, $+[0] while $text =~ /\n/g;
-	find_sites();
 	find_branches();
+	find_sites();
 }
