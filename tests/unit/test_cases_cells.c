@@ -4,6 +4,22 @@
 
 #include "verifier/cells.h"
 
+#include <stdlib.h>
+
+/* What is left of them without what could, could not. */
+static bool is_mended(const struct language *lang, const struct cell *list, size_t count)
+{
+	struct cell left[2];
+	char *texts[2];
+
+	memcpy(left, list, count * sizeof(*list));
+	cells_mend(lang, left, count, texts);
+	cleanup_free char *why = cells_forge(lang, left, count);
+	for (size_t i = 0; i < count; i++)
+		free(texts[i]);
+	return !why;
+}
+
 /* Alone, unless another comes before it, and as one of several. */
 static bool run_case(const struct one_case *c)
 {
@@ -22,6 +38,7 @@ static bool run_case(const struct one_case *c)
 		if (!!why != could)
 			print_error("%s: %s\n", c->name, why ? why : "could not");
 		ok = ok && !!why == could;
+		assert_true(is_mended(lang, list + i, ARRAY_SIZE(list) - i));
 	}
 	return ok;
 }
