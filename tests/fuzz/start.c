@@ -62,8 +62,7 @@ static void check_start(struct box *box, const struct json *request)
 
 	if (rc < 0 ? err.kind != ERR_USAGE || !*err.message : !line || !cwd)
 		abort();
-	if (rc == 0 && strncmp(cwd, HOME_PATH, strlen(HOME_PATH)) != 0 &&
-	    (!given || strcmp(cwd, given) != 0))
+	if (rc == 0 && strncmp(cwd, HOME_PATH, strlen(HOME_PATH)) && (!given || strcmp(cwd, given)))
 		abort();
 	if (rc == 0 && p.is_terminal && (p.cols < 1 || p.rows < 1 || !p.takes_input))
 		abort();
