@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -243,6 +244,71 @@ static void test_forgetting_is_work(void **state)
 	close_two(s, &policy);
 }
 
+/* --- nobody is left asleep --- */
+
+#define MANY 2000
+
+static void only_run(struct work *work, struct worker *w)
+{
+	struct job *job = (struct job *)work; /* its first member */
+
+	job->by = service_place(w);
+	sem_post(&job->ended);
+}
+
+static void submit(struct service *s, struct job *job, size_t place, const char *alone)
+{
+	*job = (struct job){ .work = { .run = only_run, .place = place } };
+	strcpy(job->work.alone, alone);
+	sem_init(&job->ended, 0, 0);
+	assert_true(service_submit(s, &job->work));
+}
+
+static void must_end(struct job *job)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += PATIENCE_SECONDS;
+	assert_int_equal(sem_timedwait(&job->ended, &until), 0);
+}
+
+/* Of any worker, of one of the two, and of what waits for another of its name. */
+static void test_all_are_taken(void **state)
+{
+	struct policy policy;
+	struct service *s = open_two(&policy);
+	struct job jobs[3];
+
+	(void)state;
+	for (size_t i = 0; i < MANY; i++) {
+		submit(s, &jobs[0], i % 3, "");
+		submit(s, &jobs[1], 0, i % 2 ? "a" : "");
+		submit(s, &jobs[2], 0, i % 4 ? "a" : "");
+		for (size_t k = 0; k < 3; k++)
+			must_end(&jobs[k]);
+	}
+	close_two(s, &policy);
+}
+
+/* A worker that waits while there is something that it cannot take ends with the others. */
+static void test_all_end(void **state)
+{
+	struct policy policy;
+
+	(void)state;
+	for (size_t i = 0; i < MANY / 20; i++) {
+		struct service *s = open_two(&policy);
+		struct job jobs[4];
+
+		for (size_t k = 0; k < 4; k++)
+			submit(s, &jobs[k], 0, "a");
+		close_two(s, &policy);
+		for (size_t k = 0; k < 4; k++)
+			must_end(&jobs[k]);
+	}
+}
+
 static void note_left(void *self, size_t place, const char *execution)
 {
 	struct buf *seen = self;
@@ -287,6 +353,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forgotten),
+		cmocka_unit_test(test_all_are_taken),
+		cmocka_unit_test(test_all_end),
 		cmocka_unit_test(test_forgetting_is_work),
 		cmocka_unit_test(test_a_worker_is_waited_for),
 		cmocka_unit_test(test_but_not_for_ever),

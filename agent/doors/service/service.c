@@ -34,8 +34,7 @@ struct turn {
 
 struct service {
 	struct service_options options;
-	pthread_mutex_t lock; /* of all below */
-	pthread_cond_t changed;
+	pthread_mutex_t lock;	 /* of all below */
 	pthread_mutex_t opening; /* of a model: one at a time */
 	struct work *first;	 /* that waits */
 	struct left *left;
@@ -141,6 +140,20 @@ static struct work *next_work(struct service *s, size_t place)
 	return work;
 }
 
+/* Those who can take what waits, or could when its worker has been busy for too long, and no
+ * others: to wake all for each would cost more than most have to do. In the end all, who go. */
+static void wake(struct service *s)
+{
+	for (size_t i = 0; i <= s->options.parallel; i++) {
+		const struct work *w = s->busy[i] ? NULL : s->first;
+
+		while (w && !is_for(s, w, i) && !(w->place && s->busy[w->place - 1]))
+			w = w->next;
+		if (w || s->ending)
+			pthread_cond_signal(&s->workers[i].wake);
+	}
+}
+
 static bool waits(const struct service *s, const char *owner)
 {
 	const struct work *work = s->first;
@@ -172,7 +185,7 @@ bool service_submit(struct service *s, struct work *work)
 			;
 		*at = work;
 		s->load.waiting += !work->looks;
-		pthread_cond_broadcast(&s->changed);
+		wake(s);
 	} else {
 		s->load.refused++;
 		turn_of(s, work->owner)->refused++;
@@ -220,14 +233,14 @@ void service_look_owner(struct service *s, const char *owner, struct service_sha
 /* --- workers --- */
 
 /* What waits for another worker may come to be for this one with time alone. */
-static void wait_for_work(struct service *s)
+static void wait_for_work(struct service *s, struct worker *w)
 {
 	const struct work *work = s->first;
 
 	while (work && !work->place)
 		work = work->next;
 	if (!work) {
-		pthread_cond_wait(&s->changed, &s->lock);
+		pthread_cond_wait(&w->wake, &s->lock);
 		return;
 	}
 	struct timespec until;
@@ -235,7 +248,7 @@ static void wait_for_work(struct service *s)
 	until.tv_nsec += LOOK_NS;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
-	pthread_cond_clockwait(&s->changed, &s->lock, CLOCK_MONOTONIC, &until);
+	pthread_cond_clockwait(&w->wake, &s->lock, CLOCK_MONOTONIC, &until);
 }
 
 static void forget_later(void *self, size_t place, const char *execution)
@@ -247,7 +260,7 @@ static void forget_later(void *self, size_t place, const char *execution)
 	pthread_mutex_lock(&s->lock);
 	left->next = s->left;
 	s->left = left;
-	pthread_cond_broadcast(&s->changed);
+	pthread_cond_signal(&s->workers[place - 1].wake);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -282,8 +295,7 @@ static bool forget_left(struct service *s, struct worker *w)
 	s->busy[place] = true;
 	s->since_ms[place] = clock_mono_ms();
 	*s->alone[place] = '\0';
-	if (s->first)
-		pthread_cond_broadcast(&s->changed);
+	wake(s);
 	pthread_mutex_unlock(&s->lock);
 	sandbox_forget_state(w->sandbox, left->execution);
 	left_free(left);
@@ -306,7 +318,7 @@ static void *work_on(void *self)
 		if (!work && s->ending && !s->first)
 			break;
 		if (!work) {
-			wait_for_work(s);
+			wait_for_work(s, w);
 			continue;
 		}
 		s->owners[place] = work->owner;
@@ -317,8 +329,7 @@ static void *work_on(void *self)
 		if (!work->looks)
 			add_time(&s->load.waited, s->since_ms[place] - work->since_ms);
 		s->load.running += place < s->options.parallel;
-		if (s->first) /* is another's turn now */
-			pthread_cond_broadcast(&s->changed);
+		wake(s); /* it may be another's turn now */
 		pthread_mutex_unlock(&s->lock);
 		work->run(work, w);
 		pthread_mutex_lock(&s->lock);
@@ -328,7 +339,7 @@ static void *work_on(void *self)
 			add_time(&s->load.worked, clock_mono_ms() - s->since_ms[place]);
 		s->load.running -= place < s->options.parallel;
 		s->load.done += place < s->options.parallel;
-		pthread_cond_broadcast(&s->changed); /* what waited for this one to end */
+		wake(s); /* for what waited for this one to end */
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
@@ -386,6 +397,7 @@ static struct service *service_new(const struct service_options *options)
 	for (size_t i = 0; i <= options->parallel; i++) {
 		s->workers[i] = (struct worker){ .service = s, .means = options->means };
 		policy_copy(&s->workers[i].policy, options->policy);
+		pthread_cond_init(&s->workers[i].wake, NULL);
 		s->owners[i] = NULL;
 		s->busy[i] = false;
 		s->since_ms[i] = 0;
@@ -393,7 +405,6 @@ static struct service *service_new(const struct service_options *options)
 	}
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->opening, NULL);
-	pthread_cond_init(&s->changed, NULL);
 	return s;
 }
 
@@ -441,6 +452,7 @@ static int close_worker(struct worker *w, struct error *err)
 	audit_close(w->audit);
 	sandbox_close(w->sandbox);
 	policy_release(&w->policy);
+	pthread_cond_destroy(&w->wake);
 	return rc;
 }
 
@@ -450,7 +462,7 @@ int service_close(struct service *s, struct error *err)
 		return 0;
 	pthread_mutex_lock(&s->lock);
 	s->ending = true;
-	pthread_cond_broadcast(&s->changed);
+	wake(s);
 	pthread_mutex_unlock(&s->lock);
 	for (size_t i = 0; i < s->started; i++)
 		pthread_join(s->workers[i].thread, NULL);
@@ -467,7 +479,6 @@ int service_close(struct service *s, struct error *err)
 			rc = -1;
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->opening);
-	pthread_cond_destroy(&s->changed);
 	free(s->workers);
 	free(s->owners);
 	free(s->busy);

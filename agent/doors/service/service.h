@@ -58,6 +58,7 @@ struct worker {
 	struct llm llm;
 	bool has_model; /* llm is open */
 	pthread_t thread;
+	pthread_cond_t wake; /* the service's: there may be something for this one to do */
 };
 
 /* Something to do, which is its maker's: run is called once, in a worker's thread, and may free it.
