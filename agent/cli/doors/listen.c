@@ -4,6 +4,7 @@
  */
 #include "agent/cli/doors/listen.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,6 +23,8 @@
 #define BACKLOG	   128
 #define HERE	   "127.0.0.1"
 #define PRIVATE_UP 0177 /* what is taken away: 0600 is left */
+#define DYING_MS   2000 /* that one may need to let go which was killed */
+#define LOOK_MS	   20
 
 static int bad_address(const char *text, struct error *err)
 {
@@ -92,6 +96,17 @@ static int open_at(const struct addrinfo *at, const char *text, struct error *er
 	return fd;
 }
 
+/* A server dies a moment after the process that was started, where that is killed: who starts
+ * another one at once is not told that the place is taken. */
+static bool may_be_dying(int64_t begun_ms, struct error *err)
+{
+	if (err->errnum != EADDRINUSE || clock_mono_ms() - begun_ms >= DYING_MS)
+		return false;
+	poll(NULL, 0, LOOK_MS);
+	*err = (struct error)ERROR_INIT;
+	return true;
+}
+
 int listen_address(const char *text, char **ret_address, bool *ret_local, struct error *err)
 {
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
@@ -105,7 +120,11 @@ int listen_address(const char *text, char **ret_address, bool *ret_local, struct
 	if (getaddrinfo(host, port, &hints, &found) != 0)
 		return bad_address(text, err);
 	*ret_local = is_loopback(found->ai_addr);
-	int fd = open_at(found, text, err);
+	int64_t begun_ms = clock_mono_ms();
+	int fd;
+	do
+		fd = open_at(found, text, err);
+	while (fd < 0 && may_be_dying(begun_ms, err));
 	freeaddrinfo(found);
 	if (fd >= 0)
 		*ret_address = address_of(fd);
@@ -135,6 +154,24 @@ static void remember(struct listen_place *ret, const char *path)
 		*ret = (struct listen_place){ path, st.st_dev, st.st_ino };
 }
 
+static int open_path(const struct sockaddr_un *address, struct error *err)
+{
+	const char *path = address->sun_path;
+
+	remove_stale(address);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* The process's: what another thread makes meanwhile is private, too. */
+	mode_t before = umask(PRIVATE_UP);
+	int rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)address, sizeof(*address));
+	umask(before);
+	if (rc == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	error_set_errno(err, ERR_FAILED, errno, "--socket %s", path);
+	if (fd >= 0)
+		io_close(fd);
+	return -1;
+}
+
 int listen_path(const char *path, struct listen_place *ret, struct error *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -143,20 +180,14 @@ int listen_path(const char *path, struct listen_place *ret, struct error *err)
 		return error_set(err, ERR_USAGE, "--socket %s: the path is longer than %zu bytes",
 				 path, sizeof(address.sun_path) - 1);
 	memcpy(address.sun_path, path, strlen(path) + 1);
-	remove_stale(&address);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* The process's: what another thread makes meanwhile is private, too. */
-	mode_t before = umask(PRIVATE_UP);
-	int rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&address, sizeof(address));
-	umask(before);
-	if (rc == 0 && listen(fd, BACKLOG) == 0) {
-		remember(ret, path);
-		return fd;
-	}
-	error_set_errno(err, ERR_FAILED, errno, "--socket %s", path);
+	int64_t begun_ms = clock_mono_ms();
+	int fd;
+	do
+		fd = open_path(&address, err);
+	while (fd < 0 && may_be_dying(begun_ms, err));
 	if (fd >= 0)
-		io_close(fd);
-	return -1;
+		remember(ret, path);
+	return fd;
 }
 
 void listen_leave(const struct listen_place *place)
