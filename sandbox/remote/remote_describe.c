@@ -284,7 +284,7 @@ static void look_there(struct remote *r, struct layers *l)
 	if (!files->ok)
 		PUT(files->remedy, "name what is the runner's alone in ASSAY_RUNNER_PLACES");
 	struct sandbox_layer *user = add_layer(l, "user", "not root");
-	user->ok = uid && *uid && strcmp(uid, "0") != 0;
+	user->ok = uid && *uid && strcmp(uid, "0");
 	snprintf(user->in_force, sizeof(user->in_force), "uid %.20s", uid ? uid : "not told");
 	PUT(user->proof, "a program was asked there");
 #undef PLACES
@@ -299,7 +299,7 @@ static void describe_network(struct remote *r, struct sandbox_layer *layer)
 
 	if (routes && *routes)
 		snprintf(layer->proof, sizeof(layer->proof), "a program finds %s there",
-			 strcmp(routes, "0") != 0 ? "a route to everywhere" : "no route out");
+			 strcmp(routes, "0") ? "a route to everywhere" : "no route out");
 }
 
 static void describe_lacks(struct remote *r, struct layers *l)
