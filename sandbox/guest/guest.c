@@ -13,6 +13,7 @@
 #include "sandbox/guest/wheels.h"
 #include "sandbox/probe.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,12 +275,42 @@ int guest_describe(void *self, const struct language *language, struct sandbox_e
 	return 0;
 }
 
+/* No wall: no run depends on it. */
+static void try_one(struct guest *g, const struct guest_try *t, struct sandbox_layer *ret)
+{
+	struct sandbox_job job = { .language = g->language,
+				   .code = t->code,
+				   .code_len = strlen(t->code) };
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	struct error why = ERROR_INIT;
+
+	*ret = (struct sandbox_layer){ .name = t->name, .wanted = "refused" };
+	sandbox_limits_default(&job.limits);
+	job.limits.wall_ms = job.limits.cpu_ms = ASK_MS;
+	const bool ran = run(g, &job, NULL, &r, &why) == 0;
+	ret->ok = ran && r.outcome == SANDBOX_EXIT && r.exit_code == 1;
+	snprintf(ret->in_force, sizeof(ret->in_force), "%s", ret->ok ? "refused" : "not refused");
+	const char *said = ran ? r.err.bytes : why.message, *last = said;
+	for (const char *c = said; *c; c++)
+		if (*c == '\n' && c[1])
+			last = c + 1;
+	snprintf(ret->proof, sizeof(ret->proof), "%.*s", (int)strcspn(last, "\n"), last);
+	if (!ret->ok)
+		snprintf(ret->remedy, sizeof(ret->remedy), "%s", g->mode->remedy);
+}
+
 int guest_doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,
 		 struct error *err)
 {
-	const struct guest *g = self;
+	struct guest *g = self;
 
-	return sandbox_doctor(g->native, ret_layers, ret_count, err);
+	if (sandbox_doctor(g->native, ret_layers, ret_count, err) < 0)
+		return -1;
+	for (const struct guest_try *t = g->mode->tries; t && t->name; t++) {
+		*ret_layers = mem_one_more(*ret_layers, *ret_count, sizeof(**ret_layers));
+		try_one(g, t, &(*ret_layers)[(*ret_count)++]);
+	}
+	return 0;
 }
 
 int guest_wall(void *self, const char *wall, const char **ret_text, struct error *err)

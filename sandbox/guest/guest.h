@@ -8,6 +8,11 @@
 
 #include "sandbox/backend.h"
 
+/* A program that the mode is to refuse: it ends with an error. For the doctor. */
+struct guest_try {
+	const char *name, *code;
+};
+
 struct guest_mode {
 	const char *name;
 	const char *language; /* of the guest's programs: the only one there is */
@@ -17,7 +22,8 @@ struct guest_mode {
 	bool describes;	      /* the driver itself says what there is, asked by "--describe" */
 	bool only_guests;     /* assay's own programs run without it */
 	const char *wheels;   /* a folder of node_modules whose wheels are part of what there is */
-	const char *remedy;   /* when the driver finds less than it needs */
+	const struct guest_try *tries; /* the last one has no name; NULL: none */
+	const char *remedy;	       /* when the driver finds less than it needs */
 };
 
 /* The native sandbox is opened with the same options. Takes nothing. */

@@ -10,6 +10,11 @@
 
 static int open_pyodide(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
+	static const struct guest_try tries[] = {
+		{ "processes", "import subprocess\nsubprocess.run(['true'])\n" },
+		{ "files outside of the run's folders", "open('/etc/passwd')\n" },
+		{ .name = NULL },
+	};
 	static const struct guest_mode mode = {
 		.name = "pyodide",
 		.language = "python",
@@ -17,6 +22,7 @@ static int open_pyodide(void **ret_self, const struct sandbox_options *options, 
 		.source = "sandbox/pyodide/pyodide.js",
 		.program = "main.py",
 		.wheels = "pyodide",
+		.tries = tries,
 		.remedy = "npm install pyodide (or @pyodide/pyodide, which has numpy), and name "
 			  "the folder by --node-modules",
 	};

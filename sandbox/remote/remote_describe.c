@@ -241,7 +241,68 @@ static void try_one(struct remote *r, const struct attempt *a, struct layers *l)
 		 sandbox_outcome_name(result.outcome), (long long)(clock_mono_ms() - began_ms));
 }
 
-static void describe_lacks(struct layers *l)
+/* What a program of ours printed there; NULL: it did not end well. Caller frees. */
+static char *said_there(struct remote *r, const char *code)
+{
+	struct sandbox_job job = { .language = language_at(2),
+				   .code = code,
+				   .code_len = strlen(code) };
+	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
+	struct error ignored = ERROR_INIT;
+
+	sandbox_limits_default(&job.limits);
+	if (remote_run(r, &job, NULL, &result, &ignored) < 0 || result.outcome != SANDBOX_EXIT ||
+	    result.exit_code != 0)
+		return NULL;
+	result.out.bytes[strcspn(result.out.bytes, "\n")] = '\0';
+	for (char *c = result.out.bytes; *c; c++)
+		*c = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
+	return TAKE_PTR(result.out.bytes);
+}
+
+/* The service's own affair, and seen from within: what one run leaves for the next, and as whom it
+ * runs. The third one removes what the first one wrote. */
+static void look_there(struct remote *r, struct layers *l)
+{
+#define PLACES "/tmp /var/tmp /dev/shm \"$HOME\" \"$ASSAY_OUT\""
+	static const char left[] = "for d in " PLACES "; do [ ! -e \"$d/assay-doctor\" ] || "
+				   "printf '%s ' \"$d\"; rm -f \"$d/assay-doctor\"; done; echo";
+	static const char leave[] = "for d in " PLACES "; do echo left >\"$d/assay-doctor\"; done "
+				    "2>/dev/null; echo";
+	cleanup_free char *uid = said_there(r, "echo $EUID");
+	cleanup_free char *wrote = said_there(r, leave), *found = said_there(r, left);
+	struct sandbox_layer *files = add_layer(l, "files of the run before", "none");
+
+	files->ok = wrote && found && !*found;
+	PUT(files->in_force, files->ok ? "none" : "there");
+	snprintf(files->proof, sizeof(files->proof),
+		 "what one program wrote, the next found %s%.100s",
+		 !found ? "in places it did not tell" :
+		 *found ? "in " :
+			  "nowhere",
+		 found ? found : "");
+	if (!files->ok)
+		PUT(files->remedy, "name what is the runner's alone in ASSAY_RUNNER_PLACES");
+	struct sandbox_layer *user = add_layer(l, "user", "not root");
+	user->ok = uid && *uid && strcmp(uid, "0");
+	snprintf(user->in_force, sizeof(user->in_force), "uid %.20s", uid ? uid : "not told");
+	PUT(user->proof, "a program was asked there");
+#undef PLACES
+}
+
+/* What the service does itself about the network can be seen, without a packet that leaves. */
+static void describe_network(struct remote *r, struct sandbox_layer *layer)
+{
+	cleanup_free char *routes = said_there(
+		r, "n=0; while read -r i d x; do [ \"$d\" != 00000000 ] || n=$((n + 1)); done "
+		   "</proc/net/route; echo $n");
+
+	if (routes && *routes)
+		snprintf(layer->proof, sizeof(layer->proof), "a program finds %s there",
+			 strcmp(routes, "0") ? "a route to everywhere" : "no route out");
+}
+
+static void describe_lacks(struct remote *r, struct layers *l)
 {
 	for (const char *const *name = remote_runner_lacks; *name; name++) {
 		struct sandbox_layer *layer = add_layer(l, *name, "yes");
@@ -250,6 +311,8 @@ static void describe_lacks(struct layers *l)
 		PUT(layer->proof, "a runner beside the program holds no such limit for all of it; "
 				  "what the service does itself is not known here");
 		PUT(layer->remedy, "--weaker runs without, and records that");
+		if (!strcmp(*name, "network"))
+			describe_network(r, layer);
 	}
 }
 
@@ -269,7 +332,8 @@ int remote_doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_cou
 			return -1;
 		for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
 			try_one(r, &attempts[i], &l);
-		describe_lacks(&l);
+		look_there(r, &l);
+		describe_lacks(r, &l);
 	}
 	*ret_layers = l.list;
 	*ret_count = l.count;

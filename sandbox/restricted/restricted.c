@@ -11,6 +11,13 @@
 static int open_restricted(void **ret_self, const struct sandbox_options *options,
 			   struct error *err)
 {
+	static const struct guest_try tries[] = {
+		{ "module os", "import os\n" },
+		{ "files", "open('/work/main.py')\n" },
+		{ "names that begin with _", "().__class__\n" },
+		{ "exec", "exec('1')\n" },
+		{ .name = NULL },
+	};
 	static const struct guest_mode mode = {
 		.name = "restricted",
 		.language = "python",
@@ -19,6 +26,7 @@ static int open_restricted(void **ret_self, const struct sandbox_options *option
 		.program = "main.guest",
 		.describes = true,
 		.only_guests = true,
+		.tries = tries,
 		.remedy =
 			"install the Debian package python3-restrictedpython, or RestrictedPython "
 			"into the environment of --python",

@@ -37,6 +37,8 @@ class Service:
         return tap.assay("exec", "--sandbox", self.sandbox, *(["--weaker"] if weaker else []),
                          *([] if text else ["--json"]), "--lang", lang, *args, write("program", code), **given)
 
+    keeps = "there"  # here programs have the folders of this machine
+
     def says(self, text, what):
         ok(text, "%s: %s" % (self.name, what))
 
@@ -157,6 +159,9 @@ class Service:
            self.name + ": doctor tries what it holds", json.dumps(layers)[:1500])
         same(sorted(n for n, l in layers.items() if l["in_force"] == "not held"),
              ["disk", "inodes", "memory", "network", "processes"], self.name + ": and names what it does not")
+        same([layers[n]["in_force"] for n in ("files of the run before", "user")], [self.keeps, "uid %d" % os.getuid()],
+             self.name + ": sees what a run leaves for the next, and who it is")
+        ok("route" in layers["network"]["proof"], self.name + ": and whether there is a network", layers["network"])
 
 
 def modal():

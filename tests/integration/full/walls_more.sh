@@ -89,6 +89,9 @@ mode_is_tried() { # sandbox, what is below assay [options]
 	question_in "$1" "${@:3}"
 	ended_here "$@"
 	proven_by_doctor "$1"
+	like "$(field '[.layers[] | select(.wanted == "refused")] | length')" '^[2-9]$' "$1: and tries what the mode is to refuse"
+	is "$(field '.layers[] | select(.wanted == "refused" and (.in_force != "refused" or .proof == "")) | .name')" '' \
+		"$1: which it does, and says how"
 	all_is_tried "$1"
 }
 
