@@ -71,8 +71,9 @@ int piped_read(int fd, int cancel_fd, const char *name, struct buf *out, struct 
 			return 0;
 		buf_add(out, piece, (size_t)got);
 		if (out->overflow)
-			return error_set(err, ERR_FAILED, "%s: larger than the limit of %zu bytes",
-					 name, out->max);
+			return error_set_known(err, ERR_FAILED, EFBIG,
+					       "%s: larger than the limit of %zu bytes", name,
+					       out->max);
 	}
 }
 
