@@ -30,7 +30,8 @@ int io_write_all(int fd, const void *bytes, size_t len, struct error *err)
 
 static int too_large(const char *name, const struct buf *out, struct error *err)
 {
-	return error_set(err, ERR_FAILED, "%s: larger than the limit of %zu bytes", name, out->max);
+	return error_set_known(err, ERR_FAILED, EFBIG, "%s: larger than the limit of %zu bytes",
+			       name, out->max);
 }
 
 /* Reads to the end; on failure some of it may be in out. */

@@ -248,19 +248,43 @@ static int read_back(struct terminal *term, struct recording *r, struct newest *
 	return 0;
 }
 
-int conversation_last(struct terminal *term, struct audit *audit, struct conversation *ret,
-		      struct error *err)
+static int find_newest(struct audit *audit, struct newest *ret, struct error *err)
 {
 	const struct audit_filter any = { .limit = 0 };
+
+	if (audit_list(audit, &any, is_question, ret, err) < 0)
+		return -1;
+	if (*ret->id)
+		return 0;
+	return error_set(err, ERR_USAGE,
+			 "there is no conversation to go on with: the log has no question that was "
+			 "answered");
+}
+
+static int find_run(struct audit *audit, const char *run, struct newest *ret, struct error *err)
+{
+	struct audit_row row;
+
+	if (audit_find(audit, run, &row, err) < 0)
+		return -1;
+	int found = is_question(ret, &row);
+	audit_row_release(&row);
+	if (found)
+		return 0;
+	return error_set(err, ERR_USAGE,
+			 "run %s is no question of a conversation that was answered: there is "
+			 "nothing to go on with",
+			 run);
+}
+
+int conversation_load(struct terminal *term, struct audit *audit, const char *run,
+		      struct conversation *ret, struct error *err)
+{
 	struct newest newest = { .answer = NULL };
 	struct conversation c = { .turns = NULL };
 
-	if (audit_list(audit, &any, is_question, &newest, err) < 0)
+	if ((run ? find_run(audit, run, &newest, err) : find_newest(audit, &newest, err)) < 0)
 		return -1;
-	if (!*newest.id)
-		return error_set(err, ERR_USAGE,
-				 "there is no conversation to go on with: the log has no question "
-				 "that was answered");
 	struct recording r;
 	int rc = recording_load(&r, audit, newest.id, err);
 	if (rc == 0) {
@@ -273,6 +297,14 @@ int conversation_last(struct terminal *term, struct audit *audit, struct convers
 	else
 		*ret = c;
 	return rc;
+}
+
+bool conversation_is_wanted(const struct options *o, const char **ret_run)
+{
+	const struct option_values *from = &o->given[OPT_CONTINUE_FROM];
+
+	*ret_run = from->count ? from->values[0] : NULL;
+	return from->count || o->given[OPT_CONTINUE].count;
 }
 
 void conversation_release(struct conversation *c)

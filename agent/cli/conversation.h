@@ -2,6 +2,7 @@
 #ifndef AGENT_CONVERSATION_H
 #define AGENT_CONVERSATION_H
 
+#include "agent/cli/option.h"
 #include "agent/context.h"
 #include "agent/loop.h"
 
@@ -25,10 +26,13 @@ struct conversation {
 	size_t cells, from;	/* of that, before the last turn */
 };
 
-/* The last one: of the newest question that has an end and is no replay. ERR_USAGE when the log has
- * none, ERR_LOG when it cannot be read. */
-int conversation_last(struct terminal *term, struct audit *audit, struct conversation *ret,
-		      struct error *err);
+/* As it was after that run, however the log names it; NULL: the newest question that has an end and
+ * is no replay. ERR_USAGE when that is none or there is none, ERR_LOG when the log cannot be read.
+ */
+int conversation_load(struct terminal *term, struct audit *audit, const char *run,
+		      struct conversation *ret, struct error *err);
+/* Whether options ask for one; *ret_run: which, or NULL for the last. */
+bool conversation_is_wanted(const struct options *o, const char **ret_run);
 void conversation_release(struct conversation *c);
 
 /* The first line of a question, cut to what is left of the terminal's line, which "…" says. Owned.

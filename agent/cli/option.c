@@ -85,6 +85,9 @@ const struct option_row option_table[] = {
 	[OPT_CONTINUE] = { OPT_CONTINUE, "continue", 'c', NULL, NULL, OPTION_NO_CONFIG,
 			   CMD_ASK | CMD_REPL, "Input",
 			   "go on with the last conversation of the log" },
+	[OPT_CONTINUE_FROM] = { OPT_CONTINUE_FROM, "continue-from", 0, "RUN", NULL,
+				OPTION_NO_CONFIG, CMD_ASK | CMD_REPL, "Input",
+				"go on with the conversation that RUN is of, from there" },
 	LIST(OPT_FILE, "file", 'f', "PATH", CMD_ASK | CMD_REPL | CMD_EXEC, "Input",
 	     "file or folder for the code, read-only under /in and of any size; NAME=PATH names "
 	     "it, "

@@ -72,8 +72,9 @@ int piped_read(int fd, struct app *app, const char *name, struct buf *out, struc
 			return 0;
 		buf_add(out, piece, (size_t)got);
 		if (out->overflow)
-			return error_set(err, ERR_FAILED, "%s: larger than the limit of %zu bytes",
-					 name, out->max);
+			return error_set_known(err, ERR_FAILED, EFBIG,
+					       "%s: larger than the limit of %zu bytes", name,
+					       out->max);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "verifier/lang/lang.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +49,14 @@ int task_set_stdin(struct task *task, const char *path, struct app *app, struct 
 {
 	cleanup_buf struct buf bytes = BUF_INIT(INPUT_BYTES_MAX);
 
-	if (piped_read_file(path, app, &bytes, err) < 0)
+	if (piped_read_file(path, app, &bytes, err) < 0) {
+		cleanup_free char *why = mem_strdup(err->message);
+
+		if (err->errnum == EFBIG)
+			error_set(err, err->kind, "%s; --%s takes a file of any size", why,
+				  option_table[OPT_FILE].name);
 		return -1;
+	}
 	task->stdin_bytes = buf_take(&bytes, &task->stdin_len);
 	return 0;
 }

@@ -65,6 +65,7 @@ for shell in bash zsh fish; do
 	completes 'assay ask --provider azure-' '^> assay ask --provider azure-dated' 'each of them'
 	completes "assay log show $(printf %.5s "$id")" "^> assay log show $id" 'a run'
 	completes "assay replay $(printf %.5s "$id")" "^> assay replay $id" 'to be replayed, too'
+	completes "assay ask --continue-from $(printf %.5s "$id")" "^> assay ask --continue-from $id" 'or to go on from'
 	completes 'assay exec pro' '^> assay exec program.py' 'a program'
 	completes 'assay exec --sandbox firec' '^> assay exec --sandbox firecracker' 'a sandbox'
 	completes 'assay exec --profile restr' '^> assay exec --profile restricted' 'a profile'

@@ -350,4 +350,13 @@ is "$code" 0 'without running anything it can be replayed all the same'
 ls -l "$XDG_CACHE_HOME/assay/digests" | awk 'NR > 1 && $1 !~ /^-rw-------/ { print }' >open.txt
 is "$(cat open.txt)$(stat -c %a "$XDG_CACHE_HOME/assay/digests")" 700 'the digests that are kept are ours alone'
 
+# --- standard input is in the record, whole ---
+
+truncate -s 257M huge.bin
+echo 'print(1)' >one.py
+run exec --stdin huge.bin one.py
+is "$code" 1 'standard input that is too large for that'
+like "$err" 'huge.bin: larger than the limit of 268435456 bytes; --file takes a file of any size' 'is told what takes it'
+rm huge.bin
+
 done_testing

@@ -27,6 +27,7 @@ see '^forty 2$'
 keys C-d
 left 0 'a conversation that ends'
 session=$(newest .session)
+first=$(newest .run | tr -d '"')
 forget
 say code "$(program 'held += 2
 print(open("kept.txt").read(), open("/in/own.txt").read().strip(), held)')" \
@@ -141,6 +142,30 @@ is "$(there)" 'no program ' 'up to the first'
 keys C-d
 left 0 'left'
 unset EDITOR
+
+# --- from a run on ---
+
+forget
+say code "$(program 'print("from there", held)')" '{"match":"first of all[^}]*forty 2"}'
+run ask --continue-from "$first" --script s.jsonl $quick 'go on from there'
+is "$code $out" '0 from there 40' '--continue-from goes on from a run that is not the last, with what its program left'
+is "$(newest .session)" "$session" 'as one of its conversation'
+forget
+say code "$(program 'held += 1
+print("there again", held)')"
+open $quick --continue-from "$first"
+sees '^before: first of all' 'at the terminal, too'
+line 'again'
+sees '^there again 41$' 'where what the run left is there as it was'
+keys C-d
+left 0 'left'
+run ask --continue-from nosuchrun --script s.jsonl $quick 'x'
+is "$code" 2 'a run that is not there'
+echo 'print(1)' >one.py
+run exec one.py
+run ask --continue-from last --script s.jsonl $quick 'x'
+is "$code" 2 'a run that was no question'
+like "$err" 'is no question of a conversation that was answered' 'is named'
 
 # --- and then saved ---
 

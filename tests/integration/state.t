@@ -31,6 +31,7 @@ base/http/curl curl,library,loading; a library, loaded once
 base/json_index once,process_key; random, drawn once, so that nobody outside can choose keys that collide
 base/regex once,stack_key; where a thread has the stack of its expressions
 base/ulid last_ms,last_pid,random_bits; ids of one thread ascend within a millisecond
+verifier/cells_forge made,making; what is looked for in cells, compiled once of each language
 verifier/compiled known,lock; compiled from texts of this program, found by all that it was made of
 verifier/screen/rulebook digest,once,printed; made once of texts of this program
 verifier/screen/rules lock,sets; made once of texts of this program

@@ -124,8 +124,10 @@ int cmd_ask(const struct settings *settings, struct error *err)
 		return could_not_begin(settings, err);
 	}
 	console_log(&settings->app->terminal, session.audit);
-	if (settings->options->given[OPT_CONTINUE].count) {
-		if (conversation_last(&settings->app->terminal, session.audit, &before, err) < 0) {
+	const char *run;
+	if (conversation_is_wanted(settings->options, &run)) {
+		if (conversation_load(&settings->app->terminal, session.audit, run, &before, err) <
+		    0) {
 			session_close(&session);
 			task_release(&task);
 			return could_not_begin(settings, err);

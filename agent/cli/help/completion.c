@@ -78,7 +78,7 @@ enum takes completion_value(const struct option_row *row, struct buf *words)
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (!strcmp(row->arg, files[i]))
 			return TAKES_FILES;
-	return TAKES_TEXT;
+	return strcmp(row->arg, "RUN") ? TAKES_TEXT : TAKES_RUNS;
 }
 
 enum takes completion_arguments(const struct command *c, struct buf *words)

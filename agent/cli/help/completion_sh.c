@@ -57,7 +57,7 @@ static void offer(struct buf *out, const struct dialect *d, enum takes takes, co
 /* After an option that has a value. */
 static void add_values(struct buf *out, const struct dialect *d)
 {
-	cleanup_buf struct buf files = BUF_INIT(WORDS_MAX), text = BUF_INIT(WORDS_MAX);
+	static const enum takes kinds[] = { TAKES_FILES, TAKES_RUNS, TAKES_TEXT };
 
 	buf_addstr(out, "\tcase $prev in\n");
 	for (size_t i = 0; i < OPT_COUNT; i++) {
@@ -71,13 +71,15 @@ static void add_values(struct buf *out, const struct dialect *d)
 		offer(out, d, TAKES_WORDS, words.data);
 		buf_addstr(out, "; return ;;\n");
 	}
-	completion_pattern(&files, TAKES_FILES);
-	completion_pattern(&text, TAKES_TEXT);
-	buf_addf(out, "\t%s) ", files.data);
-	offer(out, d, TAKES_FILES, NULL);
-	buf_addf(out, "; return ;;\n\t%s) ", text.data);
-	offer(out, d, TAKES_TEXT, NULL);
-	buf_addstr(out, "; return ;;\n\tesac\n");
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		cleanup_buf struct buf names = BUF_INIT(WORDS_MAX);
+
+		completion_pattern(&names, kinds[i]);
+		buf_addf(out, "\t%s) ", names.data);
+		offer(out, d, kinds[i], NULL);
+		buf_addstr(out, "; return ;;\n");
+	}
+	buf_addstr(out, "\tesac\n");
 }
 
 static void add_options(struct buf *out, const struct dialect *d)

@@ -4,6 +4,7 @@
  */
 #include "agent/cli/command.h"
 
+#include "agent/cli/conversation.h"
 #include "agent/cli/terminal/console.h"
 #include "agent/cli/terminal/line.h"
 #include "agent/cli/repl/repl.h"
@@ -225,7 +226,8 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	}
 	ulid_new(clock_wall_ms(), r.session_id);
 	r.session.loop.session = r.session_id;
-	if (settings->options->given[OPT_CONTINUE].count && repl_continue(&r, err) < 0) {
+	const char *run;
+	if (conversation_is_wanted(settings->options, &run) && repl_continue(&r, run, err) < 0) {
 		repl_reset(&r);
 		context_release(&r.context);
 		session_close(&r.session);

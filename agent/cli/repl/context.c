@@ -212,12 +212,12 @@ static void take_last(struct repl *r, struct conversation *c)
 	r->last_question = mem_strdup(turn->question);
 }
 
-int repl_continue(struct repl *r, struct error *err)
+int repl_continue(struct repl *r, const char *run, struct error *err)
 {
 	struct conversation c;
 	struct task task = { .files = r->files.files, .file_count = r->files.file_count };
 
-	if (conversation_last(r->term, r->session.audit, &c, err) < 0)
+	if (conversation_load(r->term, r->session.audit, run, &c, err) < 0)
 		return -1;
 	memcpy(r->session_id, c.session, sizeof(r->session_id));
 	conversation_give(&c, &task);

@@ -81,8 +81,9 @@ void lent_close(struct lent *l);
 void repl_context(struct repl *r, const char *argument);
 /* The turn that /undo takes back is named. */
 void repl_tell_undone(struct terminal *term, const struct task_turn *turn);
-/* Takes up the last conversation of the log; -1 with err when there is none. */
-int repl_continue(struct repl *r, struct error *err);
+/* Takes up a conversation of the log as it was after that run, NULL: the last one; -1 with err when
+ * there is none. */
+int repl_continue(struct repl *r, const char *run, struct error *err);
 
 /* --- agent/cli/repl/saved.c --- */
 

@@ -54,6 +54,10 @@ os.execv('/usr/bin/tail', ['tail-$$-$1', '-f', '/dev/null'])")"
 	say repair "$(program "$progress
 print(' mended', total)")"
 	say code "$(program "$figure")"
+	say code "$(program 'raise ValueError("no such city")')"
+	say repair "$(program 'raise ValueError("no such city")')"
+	say code "$(program "import os
+os.execv('/usr/bin/tail', ['tail-$$-$1-ends', '-f', '/dev/null'])")"
 }
 
 # --- what is typed, and seen ---
@@ -152,6 +156,17 @@ commands() { # what
 	sees '^forgotten, and what its program' "$1: /undo"
 	ready
 }
+failures() { # what
+	line 'it fails'
+	sees 'ValueError: no such city' "$1: an error is told"
+	sees '^assay> it fails$' "$1: below the question that it is of"
+	ready
+	line 'stop'
+	until_true pgrep -f "tail-$$-$1-ends" >/dev/null
+	keys C-c
+	ready
+	sees 'cancelled' "$1: Ctrl-C ends a program, and it is said"
+}
 sequences() { # what: those that the terminal was sent
 	case $1 in
 	dumb) is "$(escapes '')" 0 "$1: no sequence is sent" ;;
@@ -172,6 +187,7 @@ while read -r what columns rows term to; do
 	questions "$what" $to
 	typing "$what"
 	commands "$what"
+	failures "$what"
 	keys C-d
 	left 0 "$what: left"
 	sequences "$what"
