@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-# A plan, a file's name or an earlier program tells what a program is likely to import: the first program of
-# a conversation runs in a fork of a template that has that, where something told of it; with the same result
-# as without, and --warm 0 has none.
+# A plan, a file's name or the log's last program tells what a program is likely to import: the first program
+# of a conversation runs in a fork of a template that has that, where something told of it; with the same
+# result as without, and --warm 0 has none.
 import os
 import re
 import subprocess
@@ -26,7 +26,7 @@ def batch(name, warm, prompt, files=()):
                      "--max-attempts", "1", "--warm", warm)
     if not os.path.exists(out):
         raise RuntimeError(str(done))
-    text = tap.assay("log", "export", "--db", log).out
+    text = tap.assay("log", "export", "--db", log).out  # newest first
     starts = re.findall(r'"start": ?"(\w+)"', text)
     return [line["answer"] for line in tap.lines(out)], starts
 
@@ -43,7 +43,8 @@ def body():
     _, how = batch("file", "2", "Sum up the column.", [table])
     tap.same(how[0], "forked", "and where a file is a table")
     none, how = batch("none", "2", "Add 1 and 2.")
-    tap.ok(how[0] != "forked", "nothing is made for one that nothing tells of", str(how))
+    tap.ok(how[-1] != "forked", "nothing is made for one that nothing tells of", str(how))
+    tap.same(how[0], "forked", "but for the one after it: the log's last program tells")
     zero, how = batch("zero", "0", "Use pandas: sum up 1 and 2.")
     tap.same(set(how), {"cold"}, "--warm 0: every program starts cold")
     tap.same((none, zero), (spoken, spoken), "the results are the same")
