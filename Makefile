@@ -341,7 +341,7 @@ format:
 # bench-compare BASE=COMMIT builds that one and measures both in turn; BASE=FILE.json compares with a
 # saved run. bench-readme measures and puts the table into README.md, and what sandboxes cost into its table of
 # walls; bench-walls measures those alone, with what has to be started for some (as root). bench-log, bench-keeper,
-# bench-context (which bench ends with) and bench-llm each print a table of their own (tests/bench/README.md).
+# bench-context and bench-llm each print a table of their own (tests/bench/README.md).
 BENCH_ROUNDS ?= 60
 BENCH_SECONDS ?= 150
 BENCH_ONLY ?=
@@ -356,9 +356,8 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libassay.a
 
 probes: all $(PROBE_BIN)
 
-bench: probes $(B)/tests/bench/bench_context
+bench: probes
 	@tests/bench/bench run $(BENCH_ARGS) --json $(B)/bench.json
-	@$(B)/tests/bench/bench_context
 
 bench-context: all $(B)/tests/bench/bench_context
 	@$(B)/tests/bench/bench_context

@@ -153,6 +153,18 @@ void live_execute(struct execute_ops *ret, struct live *live)
 				     expect,  inspect,	    live, foresee,  needs };
 }
 
+int live_check(const struct live *live, const struct policy *policy, const struct task *task,
+	       struct error *err)
+{
+	if ((!task->tests && !policy->tests) || sandbox_can_pair(live->sandbox))
+		return 0;
+	return error_set(err, ERR_USAGE,
+			 "the %s sandbox cannot run a program and its tests apart from each other, "
+			 "and where one can see the other they prove nothing: leave the tests out, or "
+			 "take another sandbox",
+			 policy->sandbox);
+}
+
 /* --- clock --- */
 
 static int64_t elapsed_ms(void *self, const char *stage, int attempt)

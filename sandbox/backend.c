@@ -341,6 +341,11 @@ int sandbox_run(struct sandbox *s, const struct sandbox_job *job, const struct s
 	return status;
 }
 
+bool sandbox_can_pair(const struct sandbox *s)
+{
+	return s->backend->run_pair != NULL;
+}
+
 static int run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 		    const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
 		    struct error *err)

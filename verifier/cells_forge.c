@@ -12,7 +12,6 @@
 #include "verifier/lang/lang.h"
 #include "verifier/lang/lexer.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,6 @@
 #define WORDS_SHOWN  ((size_t)60)
 #define TOGETHER_MAX ((size_t)64 << 20)
 /* Of those that could together only: all are searched again for each. */
-#define TAKEN_OUT_MAX 20
 
 static char *found(size_t number, const char *code, struct regex_span span)
 {
@@ -268,107 +266,28 @@ bool cells_load(const struct language *language, const char *path)
 	return re && regex_search(re, path, strlen(path), 0, NULL, 0, &ignored) != 0;
 }
 
-/* --- without what could --- */
+/* --- without those that could --- */
 
-/* Goes on with the statement that the line before it begins. */
-static bool goes_on(const char *line, size_t len)
-{
-	static const char *const words[] = { "else", "elif", "except", "finally", "catch",
-					     "then", "do",   "done",   "fi",	  "esac" };
-
-	if (!len || strchr(" \t\r\n)]}", *line))
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		size_t n = strlen(words[i]);
-
-		if (len >= n && !memcmp(line, words[i], n) &&
-		    (len == n || !(isalnum((unsigned char)line[n]) || line[n] == '_')))
-			return true;
-	}
-	return false;
-}
-
-static size_t line_of(const char *code, size_t at)
-{
-	while (at && code[at - 1] != '\n')
-		at--;
-	return at;
-}
-
-/* Takes out the lines from one at the margin to the next, around that place. Where this is no
- * statement, what is left is none either. */
-static void take_out(char *code, size_t *len, size_t at)
-{
-	size_t start = line_of(code, at), end = at;
-
-	while (start && goes_on(code + start, *len - start))
-		start = line_of(code, start - 1);
-	while (start && code[line_of(code, start - 1)] == '@') /* a decorator of it */
-		start = line_of(code, start - 1);
-	do {
-		const char *nl = memchr(code + end, '\n', *len - end);
-		end = nl ? (size_t)(nl - code) + 1 : *len;
-	} while (end < *len && goes_on(code + end, *len - end));
-	memmove(code + start, code + end, *len - end);
-	*len -= end - start;
-}
-
-/* What could of it, at the latest where this is found; false: nothing. */
-static bool find_last(const struct lang *lang, const struct hunt *h, const struct cell *cell,
-		      size_t *ret_at)
-{
-	cleanup_views struct views v;
-	struct regex_span span = { .set = false };
-
-	see(lang, cell, &v);
-	if (!is_forged(h, &v, false, &span))
-		return false;
-	size_t at = span.end > span.start ? span.end - 1 : span.start;
-	while (at > span.start && strchr(" \t\r\n", cell->code[at]))
-		at--;
-	*ret_at = at < cell->len ? at : cell->len - 1;
-	return true;
-}
-
-/* Takes out of a cell all that could; its text, or NULL: it is as it was. */
-static char *mend(const struct lang *lang, const struct hunt *h, struct cell *cell)
-{
-	char *text = NULL;
-	size_t at;
-
-	for (size_t tries = 0; cell->len && find_last(lang, h, cell, &at); tries++) {
-		size_t len = tries < TAKEN_OUT_MAX ? cell->len : 0;
-
-		text = text ? text : mem_strndup(cell->code, cell->len);
-		if (len)
-			take_out(text, &len, at);
-		cell->code = text;
-		cell->len = len;
-	}
-	return text;
-}
-
-void cells_mend(const struct language *language, struct cell *list, size_t count, char **ret)
+void cells_leave_out(const struct language *language, struct cell *list, size_t count)
 {
 	const struct lang *lang = lang_find(language->name);
 	const struct hunt *h =
 		lang && lang->harness.forges.code ? hunt_of(&lang->harness.forges) : NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		ret[i] = NULL;
-		if (!h || !utf8_valid(list[i].code, list[i].len))
+		cleanup_free char *why = NULL;
+
+		if (h && utf8_valid(list[i].code, list[i].len))
+			why = forge_of(lang, h, &list[i], i + 1);
+		if (!h || why || !utf8_valid(list[i].code, list[i].len))
 			list[i].len = 0;
-		else
-			ret[i] = mend(lang, h, &list[i]);
 	}
-	for (size_t tries = 0; h && count > 1; tries++) {
+	while (h && count > 1) {
 		size_t which;
 		cleanup_free char *why = forge_together(lang, h, list, count, &which);
 
 		if (!why)
 			return;
-		for (size_t i = 0; i < count; i++)
-			if (i == which || tries == TAKEN_OUT_MAX)
-				list[i].len = 0;
+		list[which].len = 0;
 	}
 }

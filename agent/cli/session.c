@@ -98,6 +98,8 @@ int session_run(struct session *s, const struct task *task, struct loop_result *
 {
 	const struct stop stop = journal_stop(s->loop.cancel_fd, &s->loop.policy->budget);
 
+	if (live_check(&s->live, s->loop.policy, task, err) < 0)
+		return -1;
 	live_clock(&s->loop.clock, &s->live);
 	s->approver.task = task;
 	console_begin(&s->console);

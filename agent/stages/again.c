@@ -1,8 +1,8 @@
 /*
  * A check that an earlier program could have decided (verifier/cells.h) is looked at where it could
  * not: the program runs once more, from nothing, after those earlier ones alone that it needs, and
- * without their statements that could forge something. Where it does the same, byte for byte, what
- * was left out had no part in it.
+ * without those that could forge something: whole programs, for a part of one is a text that nobody
+ * has screened. Where it does the same, byte for byte, what was left out had no part in it.
  *
  * Which those are is a parser's word, and a wrong one proves nothing: that what runs could forge
  * nothing is asked of its text here, after it, and that it is enough shows in what the program
@@ -26,30 +26,20 @@
 struct before {
 	struct cell *list; /* of the context; then those that are to run, in their order */
 	size_t count, used_count;
-	char **texts; /* of those that are not as they were */
-	bool *cut;    /* of each, whether it lacks a statement */
-	bool *used;   /* and whether something of it is to run */
+	bool *used; /* of each, whether it is to run */
 };
 
 static void before_init(struct before *b, const struct run *r)
 {
 	b->list = context_cells(r->context, r->language->name, &b->count);
 	b->list = mem_array(b->list, b->count + 1, sizeof(*b->list));
-	b->texts = mem_array(NULL, b->count + 1, sizeof(*b->texts));
-	b->cut = mem_alloc(b->count + 1);
 	b->used = mem_alloc(b->count + 1);
-	cells_mend(r->language, b->list, b->count, b->texts);
-	for (size_t i = 0; i < b->count; i++)
-		b->cut[i] = b->texts[i] != NULL;
+	cells_leave_out(r->language, b->list, b->count);
 }
 
 static void before_release(struct before *b)
 {
-	for (size_t i = 0; i < b->count; i++)
-		free(b->texts[i]);
-	free(b->texts);
 	free(b->list);
-	free(b->cut);
 	free(b->used);
 }
 #define cleanup_before __attribute__((cleanup(before_release)))
@@ -108,21 +98,20 @@ static bool is_same(const struct sandbox_result *a, const struct sandbox_result 
 	return true;
 }
 
-/* "cell 2, a part of cell 5"; none of them: it was no cell of the language's. */
+/* "cell 2, cell 5"; none of them: it was no cell of the language's. */
 static char *name_others(const struct before *b)
 {
 	struct buf out = BUF_INIT((size_t)1 << 20);
 
 	for (size_t i = 0; i < b->count; i++)
-		if (!b->used[i] || b->cut[i])
-			buf_addf(&out, "%s%scell %zu", out.len ? ", " : "",
-				 b->used[i] ? "a part of " : "", i + 1);
+		if (!b->used[i])
+			buf_addf(&out, "%scell %zu", out.len ? ", " : "", i + 1);
 	if (!out.len)
 		buf_addstr(&out, "code of another language's");
 	return buf_take(&out, NULL);
 }
 
-/* With all that runs, which no other record has where a statement was taken out. */
+/* With all that runs. */
 static int record(struct run *r, const struct before *b, struct error *err)
 {
 	size_t len;

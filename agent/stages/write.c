@@ -7,6 +7,7 @@
 #include "agent/attempt.h"
 #include "agent/prompt/context.h"
 #include "agent/run.h"
+#include "agent/stages/cell.h"
 #include "agent/stages/call.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -200,8 +201,8 @@ static int add_recent(void *self, const char *code, size_t len)
 }
 
 /* What the task, its plan and the names of its files speak of, a program is likely to use, as is
- * what the last programs did. One with tests runs beside them, which no template with packages is
- * for. */
+ * what the last programs did. One with tests runs beside them, and one of a context where its state
+ * is: no template with packages is for those. */
 static void foresee(const struct run *r)
 {
 	const struct execute_ops *ops = &r->loop->execute;
@@ -209,7 +210,7 @@ static void foresee(const struct run *r)
 	struct recent recent = { .count = 0 };
 	struct error ignored = ERROR_INIT;
 
-	if (!ops->foresee || r->task->tests)
+	if (!ops->foresee || r->task->tests || run_is_cell(r))
 		return;
 	for (size_t i = 0; i < r->task->file_count; i++)
 		buf_addf(&text, "%s\n", r->task->files[i].path);

@@ -6,7 +6,8 @@
  * makes, N times and two at a time, what a task of a batch cannot do without: two processes in
  * mount, pid and ipc namespaces of their own, a third in none, and two waits for the disk; "first
  * CODE PROGRAM [ARGUMENT...]" gives code to an interpreter that had time to start, by its standard
- * input, and waits for the first byte of its output, "end" the same for its end. probe_floor FOLDER
+ * input, and waits for the first byte of its output, "end" the same for its end, "loaded" of one
+ * that imports much before. probe_floor FOLDER
  */
 #include "tests/bench/probe.h"
 
@@ -26,6 +27,7 @@
 #define SYNC_BYTES  4096
 #define LARGE_BYTES (64u << 20)
 #define READY_US    150000 /* as those that wait in a sandbox have (probe_sandbox) */
+#define LOADED_US   600000 /* and one that imports what takes long */
 
 extern char **environ;
 
@@ -102,14 +104,14 @@ static pid_t start_interpreter(char *const *argv, int ret_pipes[2])
 	return pid;
 }
 
-static void time_waited(bool first, const char *code, char *const *argv)
+static void time_waited(bool first, useconds_t ready_us, const char *code, char *const *argv)
 {
 	int pipes[2] = { -1, -1 }, status = -1;
 	const pid_t pid = start_interpreter(argv, pipes);
 	const size_t len = strlen(code);
 	char byte;
 
-	usleep(READY_US);
+	usleep(ready_us);
 	const double began = probe_now_ms();
 	const bool given = pid > 0 && write(pipes[0], code, len) == (ssize_t)len;
 	close(pipes[0]);
@@ -223,9 +225,11 @@ static void answer(char *const *words, size_t count)
 	else if (count == 2 && !strcmp(words[0], "tasks"))
 		time_tasks(strtol(words[1], NULL, 10));
 	else if (count >= 3 && (!strcmp(words[0], "first") || !strcmp(words[0], "end")))
-		time_waited(!strcmp(words[0], "first"), words[1], words + 2);
+		time_waited(!strcmp(words[0], "first"), READY_US, words[1], words + 2);
+	else if (count >= 3 && !strcmp(words[0], "loaded"))
+		time_waited(false, LOADED_US, words[1], words + 2);
 	else
-		probe_no("fork, large, namespaces, attach, sync, tasks, first or end");
+		probe_no("fork, large, namespaces, attach, sync, tasks, first, end or loaded");
 }
 
 int main(int argc, char **argv)

@@ -145,17 +145,18 @@ def trace(*args):
 sys.settrace(trace)
 print("made")' 'm = trace
 print(m is not None)'
-conversation python checked 'print(n * 2)' 'import sys
+conversation python ran 'print(n * 2)' 'import sys
 setattr(sys, "made_by", "me")
 n = 21
 print(n)'
-like "$("$ASSAY" log show last)" 'Run again without a part of cell 1' 'and says without what'
-is "$("$ASSAY" log export last | jq -r '.contents[(.events[] | select(.stage == "verify") | .data.program // empty).sha256].text')" 'import sys
+# What a text would be without a line of it: a program that was a string.
+conversation python ran 'print(n * 2)' 's = vars() and """
+import socket, urllib.request
+print("ran unscreened", socket.AF_INET)
+# """
 n = 21
-print(n)
-print(n * 2)' 'the record has what ran then'
-run replay last --json
-is "$code,$(jq .same out.txt)" '0,true' 'and is replayed'
+print("made")'
+is "$(executions)" 1 'no cell runs again without a line of it'
 conversation python ran 'print(n * 2)' 'import sys
 setattr(sys, "n", 21)
 n = getattr(sys, "n" + "")
@@ -163,7 +164,7 @@ print(n)'
 conversation python ran 'print(n)' 'n = 7
 n = globals().get("m", 42)
 print("made")'
-conversation javascript checked 'console.log(n * 2)' 'const n = 21
+conversation javascript ran 'console.log(n * 2)' 'const n = 21
 Object.defineProperty(Array.prototype, "last", {
   get() { return this[this.length - 1] },
 })

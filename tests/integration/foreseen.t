@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # A plan, a file's name or the log's last program tells what a program is likely to import: the first program
-# of a conversation runs in a fork of a template that has that, where something told of it; with the same
+# of a batch runs in a fork of a template that has that, where something told of it; with the same
 # result as without, and --warm 0 has none.
 import os
 import re

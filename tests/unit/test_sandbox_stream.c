@@ -267,10 +267,14 @@ static void test_a_half_that_does_not_read(void **state)
 {
 	cleanup_sandbox struct sandbox *s = open_as("honest");
 	struct sandbox_job jobs[2] = {
-		job_of("bash", "echo told; exec yes >&4"),
+		job_of("python", "import os, signal\n"
+				 "signal.signal(signal.SIGPIPE, signal.SIG_DFL)\n"
+				 "print('told', flush=True)\n"
+				 "while True: os.write(4, b'y' * 4096)\n"),
 		job_of("python", "import fcntl, termios\n"
 				 "def waits(): return fcntl.ioctl(3, termios.FIONREAD, bytes(4))\n"
-				 "while int.from_bytes(waits(), 'little') < 32768: pass\n"
+				 "held = fcntl.fcntl(3, 1032)\n" /* F_GETPIPE_SZ */
+				 "while int.from_bytes(waits(), 'little') < held // 2: pass\n"
 				 "print('judged')\n"),
 	};
 	struct sandbox_result r[2];

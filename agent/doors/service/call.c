@@ -80,7 +80,9 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 	live_execute(&loop.execute, &live);
 	live_clock(&loop.clock, &live);
 	audit_set_stop(w->audit, &stop);
-	int rc = loop_run(&loop, task, ret, err);
+	int rc = live_check(&live, &policy, task, err);
+	if (!rc)
+		rc = loop_run(&loop, task, ret, err);
 	audit_set_stop(w->audit, NULL);
 	if (rc < 0 ? err->kind == ERR_SANDBOX : ret->status == RUN_SANDBOX_ERROR)
 		service_count_lost(w->service);

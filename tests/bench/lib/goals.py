@@ -25,6 +25,11 @@ OWN_PROCESS = [("start", "ours", 1), ("floor-sync", "bare", 2)]
 FLOORS = {
     "forked-first": [("floor-first", "bare", 1)],
     "forked-result": [("floor-end", "bare", 1)],
+    "forked-refill": [("floor-namespaces", "bare", 1)],
+    "pandas-result": [("floor-pandas", "bare", 1)],
+    "pandas-refill": [("floor-namespaces", "bare", 1)],
+    "batch-humaneval": [("batch-humaneval-floor", "bare", 1)],
+    "batch-mbpp": [("batch-mbpp-floor", "bare", 1)],
     "exec-bash": [("exec-bash", "bubblewrap", 1), *OWN_PROCESS],
     "exec-python": [("exec-python", "bare", 1), ("floor-namespaces", "bare", 1), *OWN_PROCESS],
 }

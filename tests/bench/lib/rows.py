@@ -250,7 +250,9 @@ def asked(name, question, group, what, code, skipped):
 
 
 # What was imported is used, so that nobody is quick by not importing it.
-PANDAS = "import numpy as np, pandas as pd; print(pd.DataFrame({'a': np.arange(3)}).a.sum())"
+PANDAS_USED = "print(pd.DataFrame({'a': np.arange(3)}).a.sum())"
+PANDAS = "import numpy as np, pandas as pd; " + PANDAS_USED
+PANDAS_WAITS = "import sys, numpy as np, pandas as pd; exec(sys.stdin.read())"
 
 
 def pandas_rows(spawner, place):
@@ -539,8 +541,12 @@ def floor_rows(build):
                                   ("attach", "join a control group", ["attach", group or ""]),
                                   ("sync", "write 4 KiB, one fdatasync", ["sync"]),
                                   ("first", "python3 waits: first byte", ["first", *waits]),
-                                  ("end", "the same to its end", ["end", *waits])):
+                                  ("end", "the same to its end", ["end", *waits]),
+                                  ("pandas", "with numpy and pandas, to its end",
+                                   ["loaded", PANDAS_USED, PYTHON, "-s", "-B", "-c", PANDAS_WAITS])):
         skipped = "no control group may be written to" if ident == "attach" and not group else None
+        if ident == "pandas":
+            skipped = no_pandas()
         yield Row("floor-" + ident, FLOOR, what, ours=None,
                   bare=lambda q=question: build.probe("probe_floor", build.folder).ask(*q),
                   skipped=no_python() if waits[0] in question else skipped)

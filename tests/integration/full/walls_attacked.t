@@ -56,7 +56,7 @@ asks() { # sandbox, which job
 }
 # When a program has run, all that waited is there, and nothing else: none was started, nor booted, for it.
 one_has_run() { # sandbox
-	is "$(comm -3 <(sort <<<"$waits") <(those_of $server | sort))" '' \
+	is "$(comm -3 <(sort <<<"$waits") <(those_of $serving | sort))" '' \
 		"$1: a program runs in the one that waits, with its $(grep -c . <<<"$waits") processes, and none is started for it"
 	[ "$(id -u)" -eq 0 ] || return 0
 	# shellcheck disable=SC2086 # a list
@@ -65,7 +65,7 @@ one_has_run() { # sandbox
 	ok $? "$1: which holds no more than is stated, 1536 MiB: $holds KiB"
 }
 has_begun() { # how many processes
-	[ "$(those_of $server | grep -c .)" -ge "$1" ]
+	[ "$(those_of $serving | grep -c .)" -ge "$1" ]
 }
 waiting_of() { # sandbox [of how many processes one is]
 	echo 'echo ran' >a.sh
@@ -74,14 +74,15 @@ waiting_of() { # sandbox [of how many processes one is]
 		"$ASSAY" serve --socket "$work/w$warm.sock" --sandbox "$1" --warm $warm --parallel 2 --timeout 60 2>serve.txt &
 		server=$!
 		until_true grep -q 'listening on' serve.txt
-		is "$(kept $server)" $warm "$1: --warm $warm: so many of two are there before there is a job"
+		serving=$(tr -d ' ' <"/proc/$server/task/$server/children") # what was started has the socket, and this one
+		is "$(kept $serving)" $warm "$1: --warm $warm: so many of two are there before there is a job"
 		if [ $warm = 1 ]; then # one that comes before a machine is booted may have another
 			asks "$1" 1
 			wait "${ran[1]}"
-			until_true keeps $server 1
+			until_true keeps $serving 1
 			until_true has_begun "${2:-3}"
 		fi
-		waits=$(those_of $server)
+		waits=$(those_of $serving)
 		asks "$1" 1
 		wait "${ran[1]}"
 		[ $warm = 0 ] || one_has_run "$1"
@@ -89,7 +90,7 @@ waiting_of() { # sandbox [of how many processes one is]
 		asks "$1" 3
 		wait "${ran[2]}" "${ran[3]}"
 		is "$(cat ran?.txt | tr '\n' ' ')" 'ran ran ran ' "$1: --warm $warm: one job and two at once"
-		until_true keeps $server $warm
+		until_true keeps $serving $warm
 		ok $? "$1: --warm $warm: and as many are there afterwards"
 		kill $server && wait $server
 		server=
