@@ -443,9 +443,11 @@ int calls_leave(struct calls *c, bool *ret_again, struct error *err)
 		json_free(c->granted);
 		c->granted = TAKE_PTR(c->wanted);
 	}
-	if (*ret_again)
+	if (*ret_again) {
 		begin_again(c);
-	else
-		c->run->waits = why_it_waits(c);
+		return 0;
+	}
+	c->run->waits = why_it_waits(c);
+	c->run->result.unapproved = mem_strdup(json_get_string(c->wanted, "tool"));
 	return 0;
 }

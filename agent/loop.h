@@ -215,6 +215,7 @@ struct loop_result {
 	struct json *changed_inputs; /* names of those that did; owned; NULL: none */
 	struct json *cut_replies;    /* stages whose reply's stream broke off; owned; NULL: none */
 	char *reason;		     /* why not success; owned; NULL */
+	char *unapproved; /* the tool whose call it ended at for want of a yes; owned; NULL */
 };
 void loop_result_release(struct loop_result *r);
 #define cleanup_loop_result __attribute__((cleanup(loop_result_release)))

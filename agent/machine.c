@@ -29,6 +29,7 @@ void loop_result_release(struct loop_result *r)
 	free(r->answer);
 	free(r->code);
 	free(r->reason);
+	free(r->unapproved);
 	json_free(r->cut_replies);
 	json_free(r->changed_inputs);
 	for (size_t i = 0; i < r->check_count; i++)

@@ -163,6 +163,33 @@ def killed():
         ok(below and mcp.gone(below), "leaves no process")
 
 
+def keepers(s):
+    return [pid for pid, _ in mcp.family(s.process.pid) if (mcp.stat(pid) or (0,))[0] == s.pid]
+
+
+def bereaved():
+    """What holds a context's state dies, when nothing runs and while something does."""
+    with Serve("--parallel", "1") as s:
+        c = s.post("/contexts", {}).json()["context"]
+        if s.run("x = [1]", context=c)["isolation"].get("held") != "yes":
+            return tap.skip("a state whose keeper dies", "none is kept here")
+        for pid in keepers(s):
+            os.kill(pid, signal.SIGKILL)
+        r = s.run("x.append(2)\nprint(x)", context=c)
+        same((r["status"], r["stdout"], r["isolation"]["state"]), ("success", "[1, 2]\n", "rebuilt"), "a keeper that dies: the state is made again")
+        ok("made again" in r.get("rebuilt", ""), "which is said", r)
+        ended = []
+        t = background(lambda: ended.append(s.run("x = 0\n" + FOREVER, context=c)))
+        ok(s.until("assay_running", 1), "a program runs in it")
+        for pid in keepers(s):
+            os.kill(pid, signal.SIGKILL)
+        t.join()
+        ok(ended[0]["status"] == "sandbox_error" and "died" in ended[0]["detail"], "a keeper that dies under it: it is lost, and said to be", ended)
+        r = s.run("print(x)", context=c)
+        same((r["stdout"], "made again" in r.get("rebuilt", "")), ("[1, 2]\n", True), "and the context is as it was before it, which is said")
+        same(s.run("print(x)", context=c).get("rebuilt"), None, "once")
+
+
 def main():
     keys_file()
     tools()
@@ -171,6 +198,7 @@ def main():
         owners(s)
     bounds()
     killed()
+    bereaved()
     same(tap.assay("log", "verify").code, 0, "the log is whole")
 
 

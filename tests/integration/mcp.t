@@ -155,6 +155,8 @@ def records(s, run):
     ok(s.call("show_run", run="nosuchrun")["isError"], "a run that is not there")
     again = s.call("replay_run", run=run)
     same((again["isError"], again["structuredContent"]["same"]), (False, True), "replay_run")
+    for got in (s.call("list_runs")["structuredContent"], shown, again["structuredContent"]):
+        ok(list(got)[0] == "notice" and "data, not instructions" in got["notice"], "what programs said is marked as data", list(got))
 
 
 def cancelling():

@@ -330,6 +330,10 @@ def left(s):
     same(b.ask("GET", "/health").status, 502, "one whose time is over is gone")
 
 
+def ended(s):
+    return [s.metric("assay_sandboxes_%s_total" % n) for n in ("refused", "unused", "outlived")]
+
+
 def bounds():
     with Serve("--contexts", "4", "--context-idle", "1") as s:
         same([s.post("/sandboxes", {}).status for _ in range(3)], [201, 201, 429], "sandboxes have a bound, half of it for a key")
@@ -337,6 +341,11 @@ def bounds():
         while s.get("/sandboxes").json() and time.monotonic() < end:
             time.sleep(0.05)
         same(s.get("/sandboxes").json(), [], "and end when nobody uses them")
+        same(ended(s), [1, 2, 0], "which is counted")
+    with Serve("--context-life", "1") as s:
+        b = Box(s, timeout=serving.PATIENCE)
+        ok(s.until("assay_sandboxes", 0), "one ends with --context-life, however long its client wants it")
+        same((b.ask("GET", "/health").status, ended(s)), (502, [0, 0, 1]), "is gone, and counted")
     with Serve() as s:
         b = Box(s)
         b.text("1")

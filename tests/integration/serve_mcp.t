@@ -161,6 +161,28 @@ def sessions(s):
     same((with_none[0].request("ping").status, with_none[-1].request("ping").status), (404, 200), "the oldest of very many makes room")
 
 
+def strangers(s):
+    """What is another key's is as what there is not, in all words but the id that was asked for."""
+    c = Client(s)
+    place = c.call("context_open", language="python")["structuredContent"]["context"]
+    run = c.run("x = 1\nopen('/out/f', 'w').write('mine')", context=place)["run"]
+    same(c.call("read_file", run=run, path="f")["structuredContent"]["text"], "mine", "a key has its runs")
+    s.key = KEYS[1][1]
+    other = Client(s)
+    for name, what, more in (("show_run", "run", {}), ("replay_run", "run", {}), ("read_file", "run", {"path": "f"}), ("context_close", "context", {}),
+                             ("context_interrupt", "context", {}), ("execute_python", "context", {"code": "print(x)"})):
+        theirs, none = (run, "0" * 26) if what == "run" else (place, "ctx-" + "0" * 24)
+        got = [other.call(name, **{what: which}, **more) for which in (theirs, none)]
+        words = [json.dumps(r).replace(which, "ID") for r, which in zip(got, (theirs, none))]
+        ok(got[0]["isError"] and words[0] == words[1], name + ": another key's is as one that there is not", words)
+    ok(all(other.call("show_run", run=which)["isError"] for which in ("last", run[:20])), "nor is it one by another name")
+    seen = [json.dumps(other.call(name)) for name in ("list_runs", "context_list")]
+    ok(run not in seen[0] and place not in seen[1], "nor is it listed", seen)
+    s.key = KEYS[0][1]
+    same(c.run("print(x)", context=place)["stdout"], "1\n", "and it is as it was")
+    c.call("context_close", context=place)
+
+
 def cancelling(s):
     c = Client(s)
     got = []
@@ -279,6 +301,7 @@ def main():
     with Serve("--parallel", "2") as s:
         versions(s)
         sessions(s)
+        strangers(s)
         cancelling(s)
         leaving(s)
         progress(s)

@@ -3,6 +3,7 @@
 # key has which tools, contexts that are made again without a call, tasks that are each their own.
 import json
 import os
+import re
 import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
@@ -34,6 +35,15 @@ def attempt(name, **arguments):
 """
 
 
+def told(r, who):
+    """Of a call that nobody could be asked about: which, the rule, and the command that goes on. Returns that."""
+    ok(re.match(r"call \d+ waits for a person's yes: pay\(", r["detail"]), who + ": it says which call waits", r)
+    same(r["refused"]["rules"], ["tool.pay"], who + ": for which rule, and not what the program wrote")
+    command = "replay %s --from end --tools --allow tool.pay" % r["run"]
+    ok("assay " + command in r["refused"]["remedy"], who + ": and what goes on from there", r["refused"])
+    return command.split()
+
+
 def stdio():
     forget()
     with mcp.Server() as s:
@@ -49,14 +59,15 @@ def stdio():
         def run(code, **more):
             return s.call("execute_code", language="python", code=code, **more)["structuredContent"]
 
-        told = [t["name"] for t in s.ask("tools/list")["result"]["tools"] if "assay.call" in t["description"]]
-        same(told, ["execute_code", "execute_python", "run_python"], "mcp: who writes programs is told that they may call")
+        names = [t["name"] for t in s.ask("tools/list")["result"]["tools"] if "assay.call" in t["description"]]
+        same(names, ["execute_code", "execute_python", "run_python"], "mcp: who writes programs is told that they may call")
         same(run(TRY + "attempt('next', a=1)")["stdout"], "next 1\n", "a program calls")
         same(run("import assay\nx = assay.call('next')\nprint(x['nth'])", context=c)["stdout"], "2\n", "one in a context")
         same((run("print(x['nth'], assay.call('next')['nth'])", context=c)["stdout"], calls()), ("2 3\n", 3),
              "the next one there is answered what was called, and calls its own")
-        r = run("assay.call('pay', {'x': 1})", context=c)
+        r = run("assay.call('pay', {'x': '[py.import.network]'})", context=c)
         ok(r["status"] == "denied" and calls("pay") == 0, "who cannot be asked does not say yes", r)
+        told(r, "mcp")
         same((run("print(x['nth'])", context=c)["stdout"], calls()), ("2\n", 3), "and the context is as it was")
         same(run(TRY + "attempt('own')")["stdout"], "own 1\n", "the user himself has all of them")
         left = s.process.pid, mcp.family(s.process.pid)
@@ -104,8 +115,16 @@ def served():
         got = run(TRY + "attempt('own')\nattempt('next')", KEYS[1][1])["stdout"]
         ok(got.startswith("own unknown there is no tool \"own\"; there is: next, pay\n") and got.endswith("next 2\n"),
            "another key has others", got)
-        got = run("import assay\nassay.call('pay')")
+        got = run("import assay\nprint(assay.call('pay')['nth'])")
         ok(got["status"] == "denied" and calls("pay") == 0, "who has a key says no yes", got)
+        again = assay(*told(got, "serve"))
+        ok(again.code == 0 and calls("pay") == 1, "as it says, it goes on", again)
+        box = s.post("/sandboxes", {}).json()
+        got = s.ask("POST", "/execute", {"code": "import assay\nassay.call('pay')"}, X_API_Key=None, E2b_Sandbox_Id=box["sandboxID"],
+                    X_Access_Token=box["envdAccessToken"]).body.splitlines()
+        error = next(e for e in map(json.loads, got) if e["type"] == "error")
+        ok((error["name"], calls("pay")) == ("Refused", 1) and "waits for a person's yes: pay(" in error["value"] and
+           " --from end --tools --allow tool.pay" in error["traceback"], "e2b: a cell's error says all of that", error)
         c = s.post("/contexts", {"language": "python"}).json()["context"]
         same(run("import assay\nx = assay.call('own')\nprint(x['nth'])", context=c)["stdout"], "2\n", "in a context")
         same((run("print(x['nth'])", context=c)["stdout"], calls("own")), ("2\n", 2), "which is made again without a call")

@@ -24,6 +24,7 @@ struct boxes {
 	pthread_mutex_t lock; /* of the list and of holders */
 	struct box *first;
 	size_t count;
+	struct boxes_counts counts; /* but open */
 	uint64_t made;
 	atomic_size_t kept; /* of BOXES_KEPT_MAX */
 	struct store *store;
@@ -197,12 +198,14 @@ static void keep_alive(struct box *box)
 }
 
 /* With the list's lock held. Whether its time is over. */
-static bool is_over(const struct boxes *b, const struct box *box, int64_t now, int64_t steady)
+static bool is_over(const struct boxes *b, const struct box *box, int64_t now)
 {
-	if (box->paused)
-		return now > box->started_ms + b->options.life_ms;
-	return now > box->ends_ms ||
-	       (box->holders == 1 && steady - box->used_ms > b->options.idle_ms);
+	return now > (box->paused ? box->started_ms + b->options.life_ms : box->ends_ms);
+}
+
+static bool is_unused(const struct boxes *b, const struct box *box, int64_t steady)
+{
+	return !box->paused && box->holders == 1 && steady - box->used_ms > b->options.idle_ms;
 }
 
 void boxes_look(struct boxes *b)
@@ -214,12 +217,16 @@ void boxes_look(struct boxes *b)
 	for (struct box *box = b->first; box; box = next) {
 		next = box->next;
 		keep_alive(box);
-		if (!is_over(b, box, now, steady))
+		bool over = is_over(b, box, now);
+		if (!over && !is_unused(b, box, steady))
 			continue;
-		if (box->pauses && !box->paused && now <= box->started_ms + b->options.life_ms)
+		if (box->pauses && !box->paused && now <= box->started_ms + b->options.life_ms) {
 			pause_box(b, box, !box->forgets);
-		else
-			take_out(b, box);
+			continue;
+		}
+		b->counts.outlived += over;
+		b->counts.unused += !over;
+		take_out(b, box);
 	}
 	pthread_mutex_unlock(&b->lock);
 }
@@ -357,6 +364,7 @@ struct box *boxes_make(struct boxes *b, const char *owner, const struct json *bo
 		b->first = box;
 		b->count++;
 	}
+	b->counts.refused += !room;
 	pthread_mutex_unlock(&b->lock);
 	if (room)
 		return box;
@@ -530,10 +538,10 @@ void boxes_each(struct boxes *b, const char *owner, void (*each)(void *self, con
 	pthread_mutex_unlock(&b->lock);
 }
 
-size_t boxes_count(struct boxes *b)
+void boxes_count(struct boxes *b, struct boxes_counts *ret)
 {
 	pthread_mutex_lock(&b->lock);
-	size_t n = b->count;
+	*ret = b->counts;
+	ret->open = b->count;
 	pthread_mutex_unlock(&b->lock);
-	return n;
 }

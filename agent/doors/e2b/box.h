@@ -156,7 +156,12 @@ void boxes_set_end(struct boxes *b, struct box *box, int64_t seconds);
 /* Calls each(self, box) for those of an owner, the newest first. */
 void boxes_each(struct boxes *b, const char *owner, void (*each)(void *self, const struct box *box),
 		void *self);
-size_t boxes_count(struct boxes *b);
+struct boxes_counts {
+	size_t open;
+	uint64_t refused;	   /* not made: there were as many as there may be */
+	uint64_t unused, outlived; /* ended: nobody used them; their time, or life_ms, was over */
+};
+void boxes_count(struct boxes *b, struct boxes_counts *ret);
 /* More of what is kept of its commands, for followers or until they ask for it: to, with its lock
  * held. False: all sandboxes together keep as much as they may, or this one does; nothing is. */
 bool box_keep(struct box *box, struct buf *to, const void *bytes, size_t len);

@@ -154,15 +154,19 @@ static void send_end(struct asked *c, const struct loop_result *r, const struct 
 		send_syntax_error(c, failure, code);
 	} else {
 		const char *outcome = json_get_string(document, "outcome");
+		const char *how = json_get_string(json_get(document, "refused"), "remedy");
+		cleanup_free char *all =
+			mem_printf("%s%s%s", detail ? detail : "", r->unapproved ? "\n" : "",
+				   r->unapproved && how ? how : "");
 
 		send_error(c,
 			   r->status == RUN_CANCELLED			? "KeyboardInterrupt" :
 			   type && !r->executed				? type :
-			   !r->executed					? "Refused" :
+			   !r->executed || r->status == RUN_DENIED	? "Refused" :
 			   r->execution.outcome == SANDBOX_TIMEOUT_WALL ? "TimeoutError" :
 			   r->execution.outcome == SANDBOX_MEMORY	? "MemoryError" :
 									  outcome,
-			   detail ? detail : "", detail ? detail : "");
+			   detail ? detail : "", all);
 	}
 }
 

@@ -64,8 +64,9 @@ void http_health(struct exchange *x)
 	struct contexts_counts contexts;
 	contexts_count(exchange_contexts(x), &contexts);
 	json_set_int(document, "contexts", (int64_t)contexts.open);
-	json_set_int(document, "sandboxes",
-		     (int64_t)boxes_count(server_options_of(exchange_server(x))->boxes));
+	struct boxes_counts boxes;
+	boxes_count(server_options_of(exchange_server(x))->boxes, &boxes);
+	json_set_int(document, "sandboxes", (int64_t)boxes.open);
 	exchange_answer(x, 200, document);
 }
 
@@ -161,12 +162,19 @@ static void add_contexts(struct buf *out, struct contexts *contexts)
 
 static void add_sandboxes(struct buf *out, struct boxes *boxes)
 {
-	struct store_used files;
+	struct boxes_counts counts;
 
-	add_metric(out, "sandboxes", "gauge", "Of E2B's wire, open, of all keys.",
-		   boxes_count(boxes));
+	boxes_count(boxes, &counts);
+	add_metric(out, "sandboxes", "gauge", "Of E2B's wire, open, of all keys.", counts.open);
+	add_metric(out, "sandboxes_refused_total", "counter",
+		   "Not made: there were as many as may be.", counts.refused);
+	add_metric(out, "sandboxes_unused_total", "counter", "Ended: not used for too long.",
+		   counts.unused);
+	add_metric(out, "sandboxes_outlived_total", "counter",
+		   "Ended: their own time, or that of all, was over.", counts.outlived);
 	add_metric(out, "sandboxes_kept_bytes", "gauge",
 		   "Of what their commands say and are told, held.", boxes_kept(boxes));
+	struct store_used files;
 	store_look(boxes_store(boxes), &files);
 	add_metric(out, "sandboxes_files_memory_bytes", "gauge",
 		   "Of their files, in memory, with those that are being sent.", files.memory);

@@ -168,9 +168,31 @@ static struct json *rules_in(const char *reason)
 	return rules;
 }
 
+/* It ran until a call that nobody approved: what the program said in it is no rule's name. */
+static void describe_waiting(struct json *object, const struct loop_result *r)
+{
+	struct json *refused = json_object(), *rules = json_array();
+	cleanup_free char *rule = mem_printf("tool.%s", r->unapproved);
+	cleanup_free char *remedy = mem_printf(
+		"A person's yes is wanted for this call. Whoever starts assay goes on from it with "
+		"assay replay %s --from end --tools --allow %s, or approves such calls beforehand "
+		"(--allow %s).",
+		r->run, rule, rule);
+
+	json_append(rules, json_new_string(rule));
+	json_set(refused, "rules", rules);
+	json_set_string(refused, "remedy", remedy);
+	json_set(object, "refused", refused);
+	json_set_string(object, "detail", r->reason);
+}
+
 static void describe_refusal(struct json *object, const struct loop_result *r)
 {
-	if (r->executed || r->status != RUN_DENIED)
+	if (r->status != RUN_DENIED)
+		return;
+	if (r->unapproved)
+		describe_waiting(object, r);
+	if (r->executed)
 		return;
 	struct json *refused = json_object();
 	json_set(refused, "rules", rules_in(r->reason));

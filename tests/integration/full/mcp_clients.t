@@ -42,6 +42,7 @@ def main():
     same(got["refused"]["structuredContent"]["refused"]["rules"], ["py.import.network"], "sdk: a refusal")
     same([output(r) for r in got["after"]], ["%d\n" % n for n in (1, 2, 3, 4)], "sdk: four at once")
     same(got["unknown"], {"thrown": -32602}, "sdk: an unknown tool")
+    same(got["each"], {name: False for name in got["tools"]}, "sdk: each tool's result is as its schema says")
     got = node(os.path.join(HERE, "client.mjs"), tap.ASSAY)
     common(got, "client")
     same((got["era"], got["version"]), ("modern", "2026-07-28"), "client: it finds the new era")
