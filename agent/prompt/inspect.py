@@ -301,6 +301,9 @@ def outline(value, depth=0):
         objects = [v for v in value[:20000] if isinstance(v, dict)]
         if len(objects) == len(value[:20000]):
             tell_records(objects, len(objects), len(objects) == len(value))
+            print("%sit begins:" % pad)
+            for v in value[:2]:
+                print("%s  %s" % (pad, short(json.dumps(v), 200)))
         else:
             print("%sof %s; the first: %s" % (pad, ", ".join(sorted({kind_of(v) for v in value[:1000]})), short(json.dumps(value[0]), 200)))
 

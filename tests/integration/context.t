@@ -48,6 +48,19 @@ cells a 'x = 5'
 cells a 'x'
 is "$out" 5 'and it goes on from there'
 
+# --- several files ---
+
+printf 'rows = [1, 2]\n# %%%%\nrows.append(3)\n' >many-1.py
+printf '{"cells":[{"cell_type":"code","source":"rows.append(4)"}],"metadata":{},"nbformat":4,"nbformat_minor":4}' >many-2.ipynb
+echo 'print(rows)' >many-3.py
+run exec --context many many-1.py many-2.ipynb many-3.py
+is "$code $out" '0 [1, 2, 3, 4]' 'the cells of several files, in the order of these'
+printf 'rows.append(5)\nraise ValueError("no")\n' >many-2.py
+run exec --context many many-2.py many-3.py
+is "$code $out" '1 ' 'where one fails those of the files after it do not run'
+run exec --context many many-3.py
+is "$code $out" '0 [1, 2, 3, 4]' 'and nothing of it is left'
+
 # --- a cell happened or it did not ---
 
 cells c 'rows = [1]

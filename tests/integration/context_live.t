@@ -82,6 +82,34 @@ y = bytearray(40 << 20)
 z = bytearray(60 << 20)' --memory 128M
 is "$(of_cells .outcome | tail -1)" memory 'memory is of the context'
 
+cells p 'import os, signal
+def children(count):
+    all = []
+    for _ in range(count):
+        child = os.fork()
+        if not child:
+            signal.pause()
+        all.append(child)
+    for child in all:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return count
+print(children(11))
+# %%
+print(children(11))
+# %%
+print(children(11))
+# %%
+print(children(11))
+# %%
+print(children(13))' --pids 12
+is "$(of_cells '.isolation.state + " " + .stdout')" 'fresh 11
+forked 11
+forked 11
+forked 11
+forked ' 'processes are of each cell: what is held of those before it takes none of them'
+is "$(of_cells .outcome | tail -1)" process_limit 'and no cell has more'
+
 # --- what cannot be copied is named, and made again ---
 
 cells no 'import threading

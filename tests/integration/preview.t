@@ -12,9 +12,10 @@ cat >"$work/prompt.txt"
 echo '{"needs_code": false, "answer": "seen"}'
 M
 chmod +x model
-told() { # FILE...: what the planner is told of them, from its first line on
+with=
+told() { # FILE...: what the planner is told of them, from its first line on; with: options
 	rm -f prompt.txt
-	"$ASSAY" ask -q --model-command "$work/model" --require none $(printf -- '-f %s ' "$@") 'What is in it?' >out.txt 2>err.txt </dev/null
+	"$ASSAY" ask -q --model-command "$work/model" --require none $with $(printf -- '-f %s ' "$@") 'What is in it?' >out.txt 2>err.txt </dev/null
 	sed -n '/^--- /,$p' prompt.txt
 }
 has() { # text name: a line of what was told
@@ -191,6 +192,7 @@ with open("events.jsonl", "w") as f:
     for i in range(500): f.write(json.dumps({"id": i, "ok": i % 2 == 0, "tags": []}) + "\n")
     f.write("no json\n")
 json.dump({"items": [{"a": i} for i in range(500)], "meta": {"v": 1}}, open("doc.json", "w"))
+json.dump([{"city": "Riga", "n": i, "long": "x" * 5000} for i in range(900)], open("records.json", "w"))
 def varint(n):
     return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
 def number(n): return varint(n << 1)
@@ -238,10 +240,39 @@ has 'JSON lines, 501 lines, 1 of the first 501 are no JSON' 'JSON lines: what is
 has '  ok: true or false, 2 distinct' 'and their members'
 told=$(told doc.json)
 has '  items: list, 500' 'JSON: its outline'
+has '{"a": 1}' 'and how a list in it begins'
+told=$(told records.json)
+has '  n: whole number, 900 distinct, 0 to 899' 'JSON: a list of records has columns'
+has '{"city": "Riga", "n": 0, "long": "xxx' 'and begins with the first of them'
+has '{"city": "Riga", "n": 1, ' 'and the second'
+unlike "$told" '"n": 2,' 'no more are told'
+unlike "$told" 'x{300}' 'nor all of a long one'
 told=$(told t.parquet)
 has 'Parquet, 123456 rows in 0 groups' 'Parquet: its rows'
 has '  shop: text' 'its columns'
 has '  amount: int64, may be empty' 'and their types'
+has '(no library that reads Parquet is installed)' 'of its rows it is said why there are none'
+if $python -m venv --without-pip venv 2>err.txt; then
+	site=$(echo venv/lib/python3*/site-packages)
+	mkdir "$site/pyarrow"
+	: >"$site/pyarrow/__init__.py"
+	cat >"$site/pyarrow/parquet.py" <<-'P'
+		class ParquetFile:
+		    def __init__(self, path):
+		        assert open(path, "rb").read(4) == b"PAR1"
+		    def iter_batches(self, count):
+		        yield self
+		    def to_pylist(self):
+		        return [{"shop": "ABC"[i % 3], "amount": i} for i in range(60)]
+	P
+	with='--python venv'
+	told=$(told t.parquet)
+	with=
+	has "  {'shop': 'B', 'amount': 1}" 'where a library reads it, with its first rows'
+	has "  shop: text, 3 distinct: 'A', 'B', 'C'" 'and what its columns hold'
+else
+	skip 'the first rows of Parquet' 'no venv here'
+fi
 told=$(told folder)
 has '--- /in/folder (a folder, ' 'a folder'
 has '  deep/utf8.csv (18 bytes)' 'with its names'

@@ -6,12 +6,12 @@
 . "$top/tests/integration/screen.sh"
 quick="--role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python"
 
-# A model that writes the first half of its reply, and the rest when the test says so.
+# A model that writes the first half of its reply, blank lines, and the rest when the test says so.
 cat >slow <<'S'
 #!/bin/sh
 cat >/dev/null
 cat first.txt
-until [ -e go ]; do sleep 0.02; done
+until [ -e go ]; do sleep 0.1; echo; done
 cat rest.txt
 S
 chmod +x slow
@@ -64,6 +64,8 @@ watched() { # columns rows
 	sees '^approach: add up the rows' "$1 columns: the approach is to be seen before the program is there"
 	sees '^total = 0' 'and its first lines'
 	sees '^writing the program ... ~[0-9]+ tokens' 'and how much has come'
+	[ "$1" -lt 60 ] ||
+		sees '^writing the program ... ~[0-9]+ tokens, ~[0-9]+ a second, [0-9]+ s$' 'and how fast'
 	lacks 'needs_code|```' 'without the form of the reply'
 	[ $# -lt 4 ] || resized "$3" "$4"
 	: >go

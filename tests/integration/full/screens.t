@@ -42,6 +42,41 @@ print(len(numbers), "columns")
 print(sum(numbers.values()), "in all")
 for n in range(101):
     print(f"\r{n} of 100", end="", flush=True)'
+# A reply that stops in its middle until the test says so; blank lines come all the time.
+cat >slow <<'S'
+#!/bin/sh
+cat >/dev/null
+cat first.txt
+until [ -e go ]; do sleep 0.1; echo; done
+cat rest.txt
+S
+chmod +x slow
+slowly() { # word
+	rm -f go
+	cat >first.txt <<-'R'
+		```json plan
+		{"needs_code": true, "approach": "add up the rows", "checks": []}
+		```
+
+		```python
+		import os
+		total = 0
+	R
+	cat >rest.txt <<-R
+		for row in range(40):
+		    print('row', row, flush=True)
+		os.execv('/usr/bin/tail', ['tail-$$-$1-comes', '-f', '/dev/null'])
+		\`\`\`
+	R
+}
+many() { # questions that are answered at once, the first with a table
+	forget
+	say code "$(program 'for n in range(3):
+    print(n, "column " * 40, "end", n)')"
+	for n in 2 3 4 5 6 7; do
+		say code "$(program "print('answer', $n)")"
+	done
+}
 script() { # word
 	forget
 	say code "$(program 'print("separator", open("/in/sales.csv").readline()[4])' 'python look')"
@@ -78,6 +113,70 @@ ready() {
 	until_true at_prompt_or_left
 }
 
+record() { # what the terminal is sent
+	tm pipe-pane "cat >>$work/raw.txt"
+}
+coming() { # what [columns rows, meanwhile]: a reply and an output as they come
+	slowly "$1"
+	ASSAY_CAREFUL=false model='--model-command ./slow'
+	open --fast --require none --timeout 60 --profile off --max-attempts 1
+	ASSAY_CAREFUL=true model='--script s.jsonl'
+	record
+	line 'what is the sum?'
+	if [ "$term" = dumb ]; then
+		sees '^writing the program \.\.\.$' "$1: what goes on is a line like others"
+		: >go
+		sees '^running \.\.\.$' "$1: each"
+	else
+		sees '^approach: add up the rows$' "$1: the approach, before the program is there"
+		sees '^total = 0$' "$1: the program as it comes"
+		[ "$columns" -lt 60 ] ||
+			sees '^writing the program \.\.\. ~[0-9]+ tokens, ~[0-9]+ a second, [0-9]+ s$' "$1: and how fast"
+		[ $# -lt 3 ] || resized "$2" "$3"
+		: >go
+		sees '^(│ )?row 39$' "$1: the output while the program runs"
+		sees "^running \.\.\. [0-9]+ bytes,$memory [0-9]+ s$" "$1: its time and memory"
+	fi
+	until_true pgrep -f "tail-$$-$1-comes" >/dev/null
+	pkill -f "tail-$$-$1-comes"
+	sees '^failed: ' "$1: its end"
+	ready
+	is "$(screen | grep -c '^approach: add up the rows$')" 1 "$1: the approach stays, once"
+	is "$(screen | grep -c '^total = 0$')" 1 "$1: and the program"
+	lacks '^(writing the program|running) .* s$' "$1: no live line is left of it"
+	keys C-d
+	left 0 "$1: left"
+}
+turns() { # what: more of them than the model is told
+	many
+	open $quick --fresh
+	record
+	line 'wide?'
+	sees '^2 column .*…$' "$1: a wide table is cut"
+	sees '^cut to this terminal.s width; /show output has' "$1: which is said"
+	ready
+	line '/show output'
+	sees ' end 2$' "$1: /show output has it whole"
+	ready
+	for n in 2 3 4 5 6 7; do
+		line "question $n"
+		see "^answer $n$"
+		ready
+	done
+	sees '^no longer sent to the model, which is' "$1: a turn that is dropped"
+	sees 'told 6 turns: "wide\?"$' "$1: is named"
+	id=$("$ASSAY" log list --limit 1 --json | jq -r '.[0].run[-8:]')
+	keys -l "/show $(printf %.7s "$id")"
+	keys Tab
+	sees "^assay> /show $id *$" "$1: Tab completes a run"
+	keys C-u
+	keys -l '/model claude-op'
+	keys Tab
+	sees '^assay> /model claude-opus-4-1 *$' "$1: and a model"
+	keys C-u
+	keys C-d
+	left 0 "$1: left with seven turns"
+}
 questions() { # what [columns rows, while a program runs]
 	line 'how much?'
 	sees '^the model looked first' "$1: a look is told of"
@@ -109,6 +208,7 @@ typing() { # what
 	sees '^assay> half\^C$' "$1: Ctrl-C leaves what it clears to be read"
 	ready
 	lacks 'Ctrl-C again' "$1: and is not the first of two"
+	# A terminal that can do nothing does not mark what is pasted: there 300 lines are 300 that were typed.
 	if [ "$term" != dumb ]; then
 		seq 300 | tm load-buffer -
 		tm paste-buffer -p
@@ -176,13 +276,20 @@ sequences() { # what: those that the terminal was sent
 	[ "$term" = dumb ] || like "$(escapes '\]8;;file://')" '^[1-9]' "$1: a path is a link"
 }
 
+memory=
+case $("$ASSAY" doctor --json 2>/dev/null | jq -r '.layers[] | select(.name == "memory limit") | .in_force') in
+cgroup*) memory=' [0-9]+ MiB,' ;;
+esac
 while read -r what columns rows term to; do
 	term=${term#-}
 	[ "$what" != NO_COLOR ] || export NO_COLOR=1
+	: >raw.txt
+	# shellcheck disable=SC2086 # none, or two
+	coming "$what" $to
+	turns "$what"
 	script "$what"
 	open $quick --timeout 60 --profile off -m blind-1 -f sales.csv -f photo.png
-	: >raw.txt
-	tm pipe-pane "cat >>$work/raw.txt"
+	record
 	# shellcheck disable=SC2086 # none, or two
 	questions "$what" $to
 	typing "$what"
