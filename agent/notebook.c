@@ -105,7 +105,8 @@ static size_t asked(const char *at, const char *end, const char **ret_name)
 {
 	while (end > at && strchr(" \t\r", end[-1]))
 		end--;
-	bool before = at<end && * at == '?', behind = end> at && end[-1] == '?';
+	bool before = at < end && *at == '?';
+	bool behind = end > at && end[-1] == '?';
 	while (before && at < end && *at == '?')
 		at++;
 	while (behind && end > at && end[-1] == '?')
@@ -207,7 +208,8 @@ static int read_lines(struct cell *c, const char *code, struct error *err)
 			bool joins = line.kind == NOTEBOOK_COMMAND || line.kind == NOTEBOOK_CAPTURE;
 
 			end = line_end(code, joins, &lines);
-			read_line(code, end, &line, &from);
+			if (joins)
+				line.len = (size_t)(end - line.text);
 			if (write_line(c, code, &line, from, err) < 0)
 				return -1;
 		}
@@ -244,6 +246,8 @@ static bool read_whole(const char *code, struct notebook_line *ret)
 	const char *rest, *text = behind(code, shells, ARRAY_SIZE(shells), &rest);
 
 	*ret = (struct notebook_line){ .kind = NOTEBOOK_SCRIPT, .number = 1 };
+	for (size_t i = strspn(code, " \t\r\n"); i-- > 0;)
+		ret->number += code[i] == '\n';
 	if (!text) {
 		text = behind(code, files, ARRAY_SIZE(files), &rest);
 		ret->kind = NOTEBOOK_FILE;

@@ -129,6 +129,11 @@ const struct command command_table[] = {
 	  "ended, in this call or an earlier one: names, imports and /work are there, and what was "
 	  "in /out is in /work. A cell that fails leaves nothing, and those after it do not run. "
 	  "Python, JavaScript and bash.\n"
+	  "In a notebook in Python, lines of the shell (!command, name = !command, %%bash), "
+	  "%%writefile, %cd, %env, %time, %ls and their like, name? and await outside of functions "
+	  "do what they do there. What would install something, %timeit and every other magic are "
+	  "refused by cell and line before any FILE runs; --profile standard refuses lines of the "
+	  "shell and such an await, too.\n"
 	  "With --socket PATH the code runs in an interpreter that waits at your own `assay serve "
 	  "--socket PATH`, with the same record here (not with --warm 0). The socket must be "
 	  "yours, 0600, and so must who listens. When nobody listens, a line says so and the code "
@@ -191,7 +196,10 @@ const struct command command_table[] = {
 	  "machine's needs --listen; --host names what the server is called there.\n"
 	  "What screening wants confirmed is denied to a key, unless --allow approved it.\n"
 	  "As many requests as --parallel says are worked on, some wait, more are refused (429). "
-	  "SIGTERM answers what was taken and ends; a second one cancels it.",
+	  "SIGTERM answers what was taken and ends; a second one cancels it. A server that crashes "
+	  "is replaced by another one on the same socket, until five have died within a minute: "
+	  "exit code 1. Signals are for the process that was started: under systemd that is "
+	  "KillMode=mixed, with Restart=on-failure.",
 	  "assay serve --socket ~/.assay.sock", cmd_serve },
 	{ CMD_MODELS, "models", "", "models the provider offers",
 	  "One name per line, as -m takes it. Asks the provider; a key is needed where it wants "

@@ -299,12 +299,18 @@ int conversation_load(struct terminal *term, struct audit *audit, const char *ru
 	return rc;
 }
 
-bool conversation_is_wanted(const struct options *o, const char **ret_run)
+int conversation_choose(const struct options *o, bool *ret_wanted, const char **ret_run,
+			struct error *err)
 {
 	const struct option_values *from = &o->given[OPT_CONTINUE_FROM];
+	bool last = o->given[OPT_CONTINUE].count > 0;
 
+	if (last && from->count)
+		return error_set(err, ERR_USAGE,
+				 "--continue and --continue-from exclude each other");
+	*ret_wanted = last || from->count;
 	*ret_run = from->count ? from->values[0] : NULL;
-	return from->count || o->given[OPT_CONTINUE].count;
+	return 0;
 }
 
 void conversation_release(struct conversation *c)

@@ -31,8 +31,10 @@ struct conversation {
  */
 int conversation_load(struct terminal *term, struct audit *audit, const char *run,
 		      struct conversation *ret, struct error *err);
-/* Whether options ask for one; *ret_run: which, or NULL for the last. */
-bool conversation_is_wanted(const struct options *o, const char **ret_run);
+/* Whether options ask for one, and for which: *ret_run, or NULL for the last. ERR_USAGE when they
+ * ask for both. */
+int conversation_choose(const struct options *o, bool *ret_wanted, const char **ret_run,
+			struct error *err);
 void conversation_release(struct conversation *c);
 
 /* The first line of a question, cut to what is left of the terminal's line, which "…" says. Owned.

@@ -89,7 +89,7 @@ static bool installs(const char *text, size_t len)
 	size_t n;
 	bool named = false;
 
-	for (int i = 0; i < 6 && (n = next_word(&text, end, &word)); i++) {
+	for (int i = 0; i < 6 && (n = next_word(&text, end, &word)) && *word != '#'; i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(with); k++)
 			named = named || is_word(word, n, with[k]);
 		if (named && is_word(word, n, "install"))
@@ -98,12 +98,12 @@ static bool installs(const char *text, size_t len)
 	return false;
 }
 
-static int refuse_install(const struct notebook_line *line, struct error *err)
+static int refuse_install(size_t number, struct error *err)
 {
 	return error_set(err, ERR_USAGE,
 			 "line %zu: nothing can be installed, since there is no network: leave the "
 			 "line out, and name an environment that has the package (--python PATH)",
-			 line->number);
+			 number);
 }
 
 /* --- commands --- */
@@ -160,6 +160,23 @@ static void add_capture(struct buf *out, const char *text, size_t len)
 	buf_addstr(out, "], stdout=-1, text=True).stdout.splitlines()");
 }
 
+/* The first line of a script that installs something, by its number in the cell; 0: none does. */
+static size_t find_install(const struct notebook_line *script)
+{
+	const char *at = script->text, *end = at + script->len;
+
+	for (size_t number = script->number + 1; at < end; number++) {
+		const char *to = memchr(at, '\n', (size_t)(end - at));
+
+		if (!to)
+			to = end;
+		if (installs(at, (size_t)(to - at)))
+			return number;
+		at = to + 1;
+	}
+	return 0;
+}
+
 /* One that fails fails the cell, as in a notebook. */
 static int add_script(struct buf *out, const struct notebook_line *line, struct error *err)
 {
@@ -169,6 +186,9 @@ static int add_script(struct buf *out, const struct notebook_line *line, struct 
 				 "cell is given to " SHELL " as it is",
 				 line->number, (int)(line->word_len < 60 ? line->word_len : 60),
 				 line->word);
+	size_t number = find_install(line);
+	if (number)
+		return refuse_install(number, err);
 	add_begin(out);
 	buf_addstr(out, "_exit_code = _subprocess.check_call(['" SHELL "', '-c', ");
 	notebook_quote(out, line->text, line->len);
@@ -258,7 +278,7 @@ static int add_magic(const struct notebook_line *line, bool *timed, struct buf *
 	case MAGIC_ENV:
 		return add_env(line, text, end, out, err);
 	case MAGIC_INSTALL:
-		return refuse_install(line, err);
+		return refuse_install(line->number, err);
 	case MAGIC_UNKNOWN:
 	case MAGIC_REPEAT:
 		break;
@@ -273,8 +293,7 @@ static void add_file(struct buf *out, const struct notebook_line *line)
 	bool adds = line->word_len > 3 && !strncmp(line->word, "-a ", 3);
 	const char *path = line->word + (adds ? 3 : 0);
 
-	buf_addstr(out, "open"); /* the language's */
-	buf_addch(out, '(');
+	buf_addstr(out, "open(");
 	notebook_quote(out, path, line->word_len - (adds ? 3 : 0));
 	buf_addstr(out, adds ? ", 'a').write(" : ", 'w').write(");
 	notebook_quote(out, line->text, line->len);
@@ -290,7 +309,7 @@ static int write_line(void *self, const struct notebook_line *line, struct buf *
 	case NOTEBOOK_COMMAND:
 	case NOTEBOOK_CAPTURE:
 		if (installs(line->text, line->len))
-			return refuse_install(line, err);
+			return refuse_install(line->number, err);
 		if (line->kind == NOTEBOOK_COMMAND)
 			add_command(out, line->text, line->len);
 		else

@@ -55,7 +55,7 @@ static int wait_for(int fd, struct app *app, const char *name, bool *announced, 
 	}
 }
 
-int piped_read(int fd, struct app *app, const char *name, struct buf *out, struct error *err)
+static int read_all(int fd, struct app *app, const char *name, struct buf *out, struct error *err)
 {
 	cleanup_free char *piece = mem_alloc(PIECE);
 	bool announced = false;
@@ -84,7 +84,7 @@ int piped_read_file(const char *path, struct app *app, struct buf *out, struct e
 
 	if (fd < 0)
 		return io_read_file(path, out, err);
-	return piped_read(fd, app, fd == STDIN_FILENO ? "standard input" : path, out, err);
+	return read_all(fd, app, fd == STDIN_FILENO ? "standard input" : path, out, err);
 }
 
 bool piped_stdin(void)

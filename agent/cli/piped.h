@@ -11,10 +11,8 @@
 /* The descriptor that path names ("-", /dev/stdin, the /dev/fd/N of a <(…)); -1: none. */
 int piped_descriptor(const char *path);
 
-/* All of it, as io_read_fd; a person may interrupt the wait, and is told of it. */
-int piped_read(int fd, struct app *app, const char *name, struct buf *out, struct error *err);
-
-/* A file, or what path names of those: as io_read_file. */
+/* A file, or what path names of those: as io_read_file. A person may interrupt the wait for it, and
+ * is told of it. */
 int piped_read_file(const char *path, struct app *app, struct buf *out, struct error *err);
 
 /* Is there anything to be read from standard input that no person types? A

@@ -31,7 +31,8 @@ static void add(struct script_cells *c, const char *code, size_t len, size_t lin
 	if (i == len)
 		return;
 	c->cells = mem_one_more(c->cells, c->count, sizeof(*c->cells));
-	c->cells[c->count++] = (struct script_cell){ mem_strndup(code, len), len, line, false };
+	c->cells[c->count++] =
+		(struct script_cell){ mem_strndup(code, len), len, line, false, false };
 }
 
 /* --- a text --- */
@@ -153,6 +154,7 @@ int script_cells_plain(struct script_cells *c, const char *path, struct error *e
 
 		if (notebook_lines(cell->code, &code, &cell->timed, err) < 0)
 			return error_wrap(err, "%s cell %zu of %zu", path, i + 1, c->count);
+		cell->plain = strcmp(cell->code, code);
 		free(cell->code);
 		cell->code = code;
 		cell->len = strlen(code);

@@ -13,6 +13,7 @@ struct script_cell {
 	size_t len;
 	size_t line; /* of the file, where it begins; 0: of a notebook */
 	bool timed;  /* its time is wanted */
+	bool plain;  /* lines that only notebooks have became what they mean */
 };
 
 struct script_cells {

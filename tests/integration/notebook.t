@@ -141,6 +141,30 @@ like "$err" 'cell 2 of 2: line 1: the magic %%html is not known here' 'so is a c
 cells refused 'x = 1' '%%bash --bg
 ls'
 like "$err" 'cell 2 of 2: line 1: "--bg" after the first word is not known here' 'and what is asked of one of bash'
+for line in 'pip install numpy' 'cd /work && pip install -q numpy'; do
+	cells refused 'x = 1' "%%bash
+ls # pip install
+$line"
+	is "$code" 2 "refused in a cell of bash: $line"
+	like "$err" 'cells.ipynb cell 2 of 2: line 3: nothing can be installed.*--python PATH' 'by cell and line'
+done
+notebook good.ipynb 'x = 1' 'y = 2'
+notebook bad.ipynb '%timeit x'
+run exec --context refused good.ipynb bad.ipynb
+is "$code" 2 'refused in the second of two files'
+like "$err" 'bad.ipynb cell 1 of 1: line 1: %timeit' 'which is named'
+run exec --context refused good.ipynb nothere.py
+is "$code" 1 'so is one that is not there'
 is "$(runs)" "$before" 'of the cells before them none has run'
+notebook cells.ipynb 'x = 1' 'y = 2
+!ls'
+run exec --context screened --profile standard cells.ipynb
+is "$code" 7 'what a line of the shell becomes is screened'
+like "$err" 'line 2: ' 'and refused by its line'
+like "$err" 'cells.ipynb cell 2 of 2: a line has its number as it was written' 'in the cell that is named'
+cells comments '%%bash
+# pip install numpy
+echo ran # apt-get install jq'
+is "$code $out" '0 ran' 'a comment installs nothing'
 
 done_testing

@@ -159,6 +159,9 @@ line 'again'
 sees '^there again 41$' 'where what the run left is there as it was'
 keys C-d
 left 0 'left'
+run ask -c --continue-from "$first" --script s.jsonl $quick 'x'
+is "$code" 2 'either the last or one that is named'
+like "$err" 'exclude each other' 'is said'
 run ask --continue-from nosuchrun --script s.jsonl $quick 'x'
 is "$code" 2 'a run that is not there'
 echo 'print(1)' >one.py

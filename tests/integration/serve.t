@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -149,8 +150,7 @@ def watching():
 
     with Server("--parallel", "1", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
         t = background(lambda: s.run(SLEEP % 3))
-        while not s.get("/runs").json()["runs"] or s.get("/runs").json()["runs"][0]["status"] != "unfinished":
-            pass
+        tap.until(lambda: is_under_way(s))
         run = s.get("/runs").json()["runs"][0]["run"]
         c = s.connection()
         c.request("GET", "/runs/%s/events" % run, headers=s.headers({}))
@@ -250,17 +250,43 @@ def own_socket():
     os.unlink(path)
 
 
+def place_taken():
+    """Who stands at a port and answers has it; who does not answer may be about to end, and is waited for."""
+    def stand(answers):
+        for answer in answers:
+            c = there.accept()[0]
+            asked.append(c.recv(1000)[:4])
+            c.sendall(answer)
+            c.close()
+        there.close()
+
+    for answers, code in ((b"HTTP/1.1 200 OK\r\n\r\n",), 1), ((b"", b""), 0):
+        asked, there = [], socket.create_server(("127.0.0.1", 0))
+        there.settimeout(serving.PATIENCE)
+        port = str(there.getsockname()[1])
+        t = background(lambda: stand(answers))
+        if code:
+            got = tap.assay("serve", "--listen", port)
+            ok(got.code == code and "in use" in got.err, "a place that another one has is not taken", got)
+        else:
+            with Server(key=KEYS[0][1], where=("--listen", port, "--key-file", "keys")) as s:
+                same(s.get("/health").status, 200, "one that is left meanwhile is")
+        t.join()
+        same(asked, [b"GET "] * len(answers), "who was there was asked until that was clear")
+
+
 def killed_and_started():
     """Who starts another as soon as one was killed finds its place free, though the server dies a little later."""
     path = os.path.join(tap.work, "again.sock")
     with Server(key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
         port = str(s.port)
         s.end(signal.SIGKILL)
+    served = []
     for _ in range(10):
         with Server(key=KEYS[0][1], where=("--listen", port, "--key-file", "keys")) as s, Server(where=("--socket", path)) as own:
-            served = s.get("/health").status, own.get("/health").status
+            served.append((s.get("/health").status, own.get("/health").status))
             s.end(signal.SIGKILL), own.end(signal.SIGKILL)
-    same(served, (200, 200), "killed and started again, on an address and on a socket")
+    same(served, [(200, 200)] * 10, "killed and started again, on an address and on a socket")
 
 
 def tls():
@@ -307,6 +333,18 @@ def traces(pid):
     return mounts, groups
 
 
+def is_under_way(s):
+    """Whether the newest run of the log has begun, and not ended."""
+    return [r["status"] for r in s.get("/runs").json()["runs"][:1]] == ["unfinished"]
+
+
+def start_running(s, **more):
+    """A program that waits, under way and in the log: its connection."""
+    c = s.raw(s.request("/execute", dict({"code": SLEEP % serving.PATIENCE}, **more)))
+    ok(s.until("assay_running", 1) and tap.until(lambda: is_under_way(s)), "a program runs: %s" % more)
+    return c
+
+
 def killed(*args, context=False):
     """SIGKILL while a program runs: no process, mount or control group is left."""
     before = traces(0)[0]
@@ -314,10 +352,7 @@ def killed(*args, context=False):
         more = {"context": s.post("/contexts", {}).json()["context"]} if context else {}
         if context:
             s.run("x = 1", **more)
-        c = s.raw(s.request("/execute", dict({"code": SLEEP % 9}, **more)))
-        ok(s.until("assay_running", 1), "a program runs: %s %s" % (args, more))
-        while s.get("/runs").json()["runs"][0]["status"] != "unfinished":
-            pass
+        c = start_running(s, **more)
         below, pid = mcp.family(s.process.pid), s.pid
         same(s.end(signal.SIGKILL), -9, "SIGKILL")
         ok(below and mcp.gone(below), "leaves no process")
@@ -358,15 +393,6 @@ def crashed():
             t.join()
         same(sorted(again), ["%d\n" % n for n in range(6)], "both workers go on")
         same(s.metric("assay_lost_total"), 1, "and it is counted")
-
-
-def start_running(s):
-    """A program that waits, under way and in the log: its connection."""
-    c = s.raw(s.request("/execute", {"code": SLEEP % serving.PATIENCE}))
-    ok(s.until("assay_running", 1), "a program runs")
-    while s.get("/runs").json()["runs"][0]["status"] != "unfinished":
-        pass
-    return c
 
 
 def fallen():
@@ -431,10 +457,9 @@ def hoarded():
         for _ in range(9):
             head, _, body = s.request("/execute", {"code": "1", "stdin": "x" * size}).partition(b"\r\n\r\n")
             held.append((s.raw(head + b"\r\n\r\n" + body[:-1]), body[-1:]))
-        most = 0
-        while s.metric("assay_body_bytes") > most:
-            most = s.metric("assay_body_bytes")
-        ok(most < 70 << 20, "one key's bodies take half of what may be held", most)
+        ok(tap.until(lambda: s.metric("assay_body_bytes") > 48 << 20) and all(serving.until_read(c) for c, _ in held), "nine bodies are sent")
+        most = s.metric("assay_body_bytes")
+        ok(48 << 20 < most < 70 << 20, "one key's bodies take half of what may be held", most)
         got = s.post("/execute", {"code": "print(len(input()))", "stdin": "y" * (12 << 20)}, X_API_Key=KEYS[1][1])
         same((got.status, got.json().get("stdout")), (200, "%d\n" % (12 << 20)), "a large one of another key is taken")
         c, last = held[-1]
@@ -503,9 +528,7 @@ def endings():
         t.join()
         c.close()
     with Server(key=KEYS[0][1], where=where) as s:
-        c = s.raw(s.request("/execute", {"code": SLEEP % 9}))
-        while s.get("/runs").json()["runs"][0]["status"] != "unfinished":
-            pass
+        c = start_running(s)
         below = mcp.family(s.process.pid)
         same(s.end(signal.SIGKILL), -9, "SIGKILL")
         ok(below and mcp.gone(below), "leaves nothing")
@@ -534,6 +557,7 @@ def main():
     watching()
     many()
     own_socket()
+    place_taken()
     killed_and_started()
     tls()
     endings()

@@ -7,7 +7,7 @@
 
 #define A_MOMENT_US INT64_C(20000000)
 
-/* Since clock_cpu_us() said began_us; prints what it took. */
+/* Since clock_cpu_us() said began_us; what it took is said where that is no moment. */
 #define ASSERT_MOMENT(what, began_us)                                          \
 	do {                                                                   \
 		const int64_t took_us = clock_cpu_us() - (began_us);           \

@@ -112,6 +112,10 @@ int cmd_ask(const struct settings *settings, struct error *err)
 
 	if (tags->count)
 		memcpy(tag_list, tags->values, tags->count * sizeof(*tag_list));
+	bool goes_on;
+	const char *run;
+	if (conversation_choose(settings->options, &goes_on, &run, err) < 0)
+		return could_not_begin(settings, err);
 	struct session session;
 	if (build_task(&task, settings, err) < 0 ||
 	    session_open(&session, settings, "ask", err) < 0) {
@@ -124,8 +128,7 @@ int cmd_ask(const struct settings *settings, struct error *err)
 		return could_not_begin(settings, err);
 	}
 	console_log(&settings->app->terminal, session.audit);
-	const char *run;
-	if (conversation_is_wanted(settings->options, &run)) {
+	if (goes_on) {
 		if (conversation_load(&settings->app->terminal, session.audit, run, &before, err) <
 		    0) {
 			session_close(&session);

@@ -23,12 +23,20 @@
 #define NAME_MAX_BYTES 100
 #define SESSION	       "context "
 
+struct cells_file {
+	const char *path;
+	const struct language *language;
+	struct script_cells cells;
+};
+
 struct cells_run {
 	struct exec *x;
 	const char *name;
 	char *session; /* of its runs in the log; owned */
 	struct context context;
-	struct json *documents; /* with --json; owned */
+	struct json *documents;	  /* with --json; owned */
+	struct cells_file *files; /* as the arguments name them; owned */
+	size_t file_count;
 };
 
 /* --- where it stands --- */
@@ -137,6 +145,11 @@ static int run_cell(struct cells_run *c, const struct script_cell *cell, struct 
 	*err = (struct error)ERROR_INIT; /* that is in the result */
 	add_document(c);
 	exec_tell(x);
+	if (result->status == RUN_DENIED && cell->plain)
+		term_note(&x->settings->app->terminal, TERM_DIM,
+			  "%s: a line has its number as it was written, and is screened as what it "
+			  "becomes\n",
+			  x->task.prompt);
 	if (session_save_artifacts(&c->x->settings->app->terminal,
 				   settings_text(x->settings, OPT_OUT, NULL), x->settings->db_path,
 				   result, err) < 0)
@@ -155,46 +168,77 @@ static int run_cell(struct cells_run *c, const struct script_cell *cell, struct 
 
 /* --- a file --- */
 
-static void refuse_language(const char *path, const struct language *language, struct error *err)
+static int refuse_language(const char *path, const struct language *language, struct error *err)
 {
 	cleanup_free char *names = tests_that_follow();
 
-	error_set(err, ERR_USAGE, "%s: %s has no contexts; these have: %s", path, language->name,
-		  names);
+	return error_set(err, ERR_USAGE, "%s: %s has no contexts; these have: %s", path,
+			 language->name, names);
 }
 
-static int run_file(struct cells_run *c, const char *path, struct error *err)
+/* All that can be known of a file before anything runs. */
+static int read_file(const struct exec *x, const char *path, struct cells_file *ret,
+		     struct error *err)
 {
-	cleanup_script_cells struct script_cells cells = { .lang = NULL };
 	cleanup_buf struct buf text = BUF_INIT(CODE_BYTES_MAX);
+	struct script_cells *cells = &ret->cells;
 
+	ret->path = path;
 	if (io_read_file(path, &text, err) < 0 ||
-	    script_cells_read(&cells, path, text.data ? text.data : "", text.len, err) < 0)
-		return exit_code_of_error(err);
+	    script_cells_read(cells, path, text.data ? text.data : "", text.len, err) < 0)
+		return -1;
 	const struct language *language =
-		cells.lang && !c->x->settings->policy.lang ?
-			language_find(cells.lang) :
-			source_language(c->x->settings, path, text.data, text.len, err);
-	if (!language && err->kind == ERR_NONE)
-		error_set(err, ERR_USAGE, "%s: its cells are in \"%.40s\", which is not here", path,
-			  cells.lang);
-	else if (language && !tests_can_follow(language))
-		refuse_language(path, language, err);
-	else if (cells.lang && language == notebook_language())
-		script_cells_plain(&cells, path, err);
-	if (err->kind != ERR_NONE || (c->x->tools && exec_check_tools(language, err) < 0))
-		return exit_code_of_error(err);
-	c->x->task.lang = language->name;
+		cells->lang && !x->settings->policy.lang ?
+			language_find(cells->lang) :
+			source_language(x->settings, path, text.data, text.len, err);
+	ret->language = language;
+	if (!language)
+		return err->kind != ERR_NONE ?
+			       -1 :
+			       error_set(err, ERR_USAGE,
+					 "%s: its cells are in \"%.40s\", which is not here", path,
+					 cells->lang);
+	if (!tests_can_follow(language))
+		return refuse_language(path, language, err);
+	if (cells->lang && language == notebook_language() &&
+	    script_cells_plain(cells, path, err) < 0)
+		return -1;
+	return x->tools ? exec_check_tools(language, err) : 0;
+}
+
+static int read_files(struct cells_run *c, struct error *err)
+{
+	const struct options *o = c->x->settings->options;
+
+	c->files = mem_alloc(o->arg_count * sizeof(*c->files));
+	for (; c->file_count < o->arg_count; c->file_count++)
+		if (read_file(c->x, o->args[c->file_count], &c->files[c->file_count], err) < 0)
+			return -1;
+	return 0;
+}
+
+static void free_files(struct cells_run *c)
+{
+	for (size_t i = 0; c->files && i < c->x->settings->options->arg_count; i++)
+		script_cells_release(&c->files[i].cells);
+	free(c->files);
+}
+
+static int run_file(struct cells_run *c, const struct cells_file *file, struct error *err)
+{
+	const struct script_cells *cells = &file->cells;
+
+	c->x->task.lang = file->language->name;
 	int code = EXIT_OK;
-	for (size_t i = 0; i < cells.count && code == EXIT_OK; i++) {
+	for (size_t i = 0; i < cells->count && code == EXIT_OK; i++) {
 		free(c->x->task.prompt);
-		c->x->task.prompt = title_of(path, i + 1, cells.count, &cells.cells[i]);
-		code = run_cell(c, &cells.cells[i], err);
-		if (code != EXIT_OK && i + 1 < cells.count)
+		c->x->task.prompt = title_of(file->path, i + 1, cells->count, &cells->cells[i]);
+		code = run_cell(c, &cells->cells[i], err);
+		if (code != EXIT_OK && i + 1 < cells->count)
 			term_note(&c->x->settings->app->terminal, TERM_YELLOW,
 				  "%zu cell%s after it did not run; what ran before it stays in "
 				  "context %s\n",
-				  cells.count - i - 1, cells.count - i == 2 ? "" : "s", c->name);
+				  cells->count - i - 1, cells->count - i == 2 ? "" : "s", c->name);
 	}
 	return code;
 }
@@ -241,10 +285,10 @@ int exec_in_context(struct exec *x, struct error *err)
 	c.session = mem_printf(SESSION "%s", c.name);
 	c.documents = x->settings->json ? json_array() : NULL;
 	int code = EXIT_OK;
-	if (begin(&c, err) < 0)
+	if (read_files(&c, err) < 0 || begin(&c, err) < 0)
 		code = exit_code_of_error(err);
-	for (size_t i = 0; i < o->arg_count && code == EXIT_OK; i++)
-		code = run_file(&c, o->args[i], err);
+	for (size_t i = 0; i < c.file_count && code == EXIT_OK; i++)
+		code = run_file(&c, &c.files[i], err);
 	if (c.documents && json_count(c.documents)) {
 		struct error shown = ERROR_INIT;
 
@@ -256,6 +300,7 @@ int exec_in_context(struct exec *x, struct error *err)
 	x->task.context = NULL;
 	json_free(c.documents);
 	context_release(&c.context);
+	free_files(&c);
 	free(c.session);
 	return code;
 }

@@ -96,11 +96,38 @@ static int open_at(const struct addrinfo *at, const char *text, struct error *er
 	return fd;
 }
 
-/* A server dies a moment after the process that was started, where that is killed: who starts
- * another one at once is not told that the place is taken. */
-static bool may_be_dying(int64_t begun_ms, struct error *err)
+static bool is_ready(int fd, short events, int64_t until_ms)
 {
-	if (err->errnum != EADDRINUSE || clock_mono_ms() - begun_ms >= DYING_MS)
+	struct pollfd one = { .fd = fd, .events = events };
+	int64_t left = until_ms - clock_mono_ms();
+
+	return poll(&one, 1, left > 0 ? (int)left : 0) > 0;
+}
+
+/* Whether who listens there says anything to a request. That it can be connected to shows nothing:
+ * the kernel takes connections for a process that is about to end. */
+static bool answers(const struct sockaddr *at, socklen_t len, int64_t until_ms)
+{
+	static const char request[] = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	int fd = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	char first;
+
+	if (fd < 0)
+		return false;
+	bool answered = (connect(fd, at, len) == 0 || errno == EINPROGRESS) &&
+			is_ready(fd, POLLOUT, until_ms) &&
+			send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) > 0 &&
+			is_ready(fd, POLLIN, until_ms) && recv(fd, &first, 1, 0) > 0;
+	io_close(fd);
+	return answered;
+}
+
+/* A server dies a moment after the process that was started, where that is killed: who starts
+ * another one at once is not told that the place is taken. One that lives answers. */
+static bool wait_for_dying(const struct sockaddr *at, socklen_t len, int64_t until_ms,
+			   struct error *err)
+{
+	if (err->errnum != EADDRINUSE || clock_mono_ms() >= until_ms || answers(at, len, until_ms))
 		return false;
 	poll(NULL, 0, LOOK_MS);
 	*err = (struct error)ERROR_INIT;
@@ -120,11 +147,11 @@ int listen_address(const char *text, char **ret_address, bool *ret_local, struct
 	if (getaddrinfo(host, port, &hints, &found) != 0)
 		return bad_address(text, err);
 	*ret_local = is_loopback(found->ai_addr);
-	int64_t begun_ms = clock_mono_ms();
+	int64_t until_ms = clock_mono_ms() + DYING_MS;
 	int fd;
 	do
 		fd = open_at(found, text, err);
-	while (fd < 0 && may_be_dying(begun_ms, err));
+	while (fd < 0 && wait_for_dying(found->ai_addr, found->ai_addrlen, until_ms, err));
 	freeaddrinfo(found);
 	if (fd >= 0)
 		*ret_address = address_of(fd);
@@ -180,11 +207,12 @@ int listen_path(const char *path, struct listen_place *ret, struct error *err)
 		return error_set(err, ERR_USAGE, "--socket %s: the path is longer than %zu bytes",
 				 path, sizeof(address.sun_path) - 1);
 	memcpy(address.sun_path, path, strlen(path) + 1);
-	int64_t begun_ms = clock_mono_ms();
+	int64_t until_ms = clock_mono_ms() + DYING_MS;
 	int fd;
 	do
 		fd = open_path(&address, err);
-	while (fd < 0 && may_be_dying(begun_ms, err));
+	while (fd < 0 &&
+	       wait_for_dying((const struct sockaddr *)&address, sizeof(address), until_ms, err));
 	if (fd >= 0)
 		remember(ret, path);
 	return fd;

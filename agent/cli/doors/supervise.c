@@ -95,14 +95,17 @@ static int watch(struct supervisor *s)
 	return status;
 }
 
-static bool is_too_often(struct supervisor *s)
+static void note_death(struct supervisor *s)
 {
-	int64_t now = clock_mono_ms(), *at = &s->died_ms[s->died % DEATHS_MAX];
-	bool too_often =
-		++s->died >= DEATHS_MAX && now - s->died_ms[s->died % DEATHS_MAX] < DEATHS_MS;
+	s->died_ms[s->died++ % DEATHS_MAX] = clock_mono_ms();
+}
 
-	*at = now;
-	return too_often;
+/* The oldest that is noted stands where the next one will. */
+static bool died_too_often(const struct supervisor *s)
+{
+	int64_t last = s->died_ms[(s->died + DEATHS_MAX - 1) % DEATHS_MAX];
+
+	return s->died >= DEATHS_MAX && last - s->died_ms[s->died % DEATHS_MAX] < DEATHS_MS;
 }
 
 /* Whether another is to be started after one that a signal ended. */
@@ -113,7 +116,8 @@ static int follow(struct supervisor *s, int number, struct error *err)
 				 "the server died while it ended (signal %d, %s): what was under "
 				 "way is lost, and unfinished in the log",
 				 number, strsignal(number));
-	if (is_too_often(s))
+	note_death(s);
+	if (died_too_often(s))
 		return error_set(err, ERR_FAILED,
 				 "the server died %d times within a minute, at last by signal %d "
 				 "(%s): no other is started; the log has the programs that it ran "

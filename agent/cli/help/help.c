@@ -233,17 +233,7 @@ static int show_topic(struct terminal *term, const struct command *command,
 	return term_out(term, out.data, out.len, err);
 }
 
-int help_subcommand(struct terminal *term, const struct command *command, const char *name,
-		    struct error *err)
-{
-	for (const struct command_topic *topic = command->topics; name && topic && topic->name;
-	     topic++)
-		if (!strcmp(topic->name, name))
-			return show_topic(term, command, topic, err);
-	return help_command(term, command, err);
-}
-
-int help_command(struct terminal *term, const struct command *command, struct error *err)
+static int show_command(struct terminal *term, const struct command *command, struct error *err)
 {
 	const struct option_row *rows[OPT_COUNT];
 	size_t count = help_options(command, rows);
@@ -268,6 +258,16 @@ int help_command(struct terminal *term, const struct command *command, struct er
 	buf_release(&out);
 	buf_release(&kinds);
 	return rc;
+}
+
+int help_subcommand(struct terminal *term, const struct command *command, const char *name,
+		    struct error *err)
+{
+	for (const struct command_topic *topic = command->topics; name && topic && topic->name;
+	     topic++)
+		if (!strcmp(topic->name, name))
+			return show_topic(term, command, topic, err);
+	return show_command(term, command, err);
 }
 
 /* The two lines that each needs; the README has them, too. */

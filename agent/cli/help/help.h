@@ -6,7 +6,6 @@
 
 /* To stdout; ERR_FAILED when it cannot be written. */
 int help_program(struct terminal *term, struct error *err);
-int help_command(struct terminal *term, const struct command *command, struct error *err);
 /* Of the subcommand of this name alone; of the command where it has none of that name, or name is
  * NULL. */
 int help_subcommand(struct terminal *term, const struct command *command, const char *name,

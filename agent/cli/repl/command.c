@@ -218,6 +218,10 @@ int cmd_repl(const struct settings *settings, struct error *err)
 			  "ask \"QUESTION\"; assay --help lists the commands");
 		return exit_code_of_error(err);
 	}
+	bool goes_on;
+	const char *run;
+	if (conversation_choose(settings->options, &goes_on, &run, err) < 0)
+		return exit_code_of_error(err);
 	if (task_add_files(&r.files, r.given, err) < 0 || lent_open(&r.lent, settings, err) < 0 ||
 	    open_session(&r, err) < 0) {
 		task_release(&r.files);
@@ -226,8 +230,7 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	}
 	ulid_new(clock_wall_ms(), r.session_id);
 	r.session.loop.session = r.session_id;
-	const char *run;
-	if (conversation_is_wanted(settings->options, &run) && repl_continue(&r, run, err) < 0) {
+	if (goes_on && repl_continue(&r, run, err) < 0) {
 		repl_reset(&r);
 		context_release(&r.context);
 		session_close(&r.session);

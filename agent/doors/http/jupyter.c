@@ -272,10 +272,11 @@ void http_fusion_run_jupyter(struct exchange *x, struct worker *w)
 
 	n.context.name = mem_strdup("notebook");
 	struct error err = ERROR_INIT;
-	if (fusion_read_notebook(exchange_json(x), &n.limits, &n.until_ms, &n.given, &err) < 0) {
+	int64_t all_ms;
+	if (fusion_read_notebook(exchange_json(x), &n.limits, &all_ms, &n.given, &err) < 0) {
 		fusion_refuse_body(x, err.message);
 	} else {
-		n.until_ms += begun;
+		n.until_ms = begun + all_ms;
 		int rc = run_all(&n, &err);
 
 		struct json *o = json_object();

@@ -1,5 +1,6 @@
 # The container of --sandbox azure:https://ADDRESS: POST /execute with X-API-Key, a job in and its result out, one
-# after another; what one leaves is removed, or the container ends. The key is read once and taken out of the environment before anything runs:
+# after another; what one leaves is removed, or the container ends. The key is read once and taken out of the
+# environment before anything runs:
 #   docker build -f deploy/Dockerfile.container -t assay-run . , in sandbox/remote; AZURE_CONTAINER_KEY is its secret
 import hmac
 import json
