@@ -156,7 +156,8 @@ print("ran unscreened", socket.AF_INET)
 # """
 n = 21
 print("made")'
-is "$(executions)" 1 'no cell runs again without a line of it'
+is "$("$ASSAY" log export last | jq -r '.contents[(.events[] | select(.stage == "verify") | .data.program // empty).sha256].text')" 'print(n * 2)' \
+	'and no cell runs again without a line of it'
 conversation python ran 'print(n * 2)' 'import sys
 setattr(sys, "n", 21)
 n = getattr(sys, "n" + "")
