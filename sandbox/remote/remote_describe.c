@@ -217,7 +217,7 @@ static const struct attempt attempts[] = {
 
 static void try_one(struct remote *r, const struct attempt *a, struct layers *l)
 {
-	struct sandbox_job job = { .language = language_at(2), /* a shell: there is always one */
+	struct sandbox_job job = { .language = language_find("bash"),
 				   .code = a->code,
 				   .code_len = strlen(a->code) };
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
@@ -244,7 +244,7 @@ static void try_one(struct remote *r, const struct attempt *a, struct layers *l)
 /* What a program of ours printed there; NULL: it did not end well. Caller frees. */
 static char *said_there(struct remote *r, const char *code)
 {
-	struct sandbox_job job = { .language = language_at(2),
+	struct sandbox_job job = { .language = language_find("bash"),
 				   .code = code,
 				   .code_len = strlen(code) };
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
@@ -264,7 +264,7 @@ static char *said_there(struct remote *r, const char *code)
  * runs. The third one removes what the first one wrote. */
 static void look_there(struct remote *r, struct layers *l)
 {
-#define PLACES "/tmp /var/tmp /dev/shm \"$HOME\" \"$ASSAY_OUT\""
+#define PLACES "/tmp /var/tmp /run/lock /dev/shm /dev/mqueue \"$HOME\" \"$ASSAY_OUT\""
 	static const char left[] = "for d in " PLACES "; do [ ! -e \"$d/assay-doctor\" ] || "
 				   "printf '%s ' \"$d\"; rm -f \"$d/assay-doctor\"; done; echo";
 	static const char leave[] = "for d in " PLACES "; do echo left >\"$d/assay-doctor\"; done "
@@ -328,7 +328,7 @@ int remote_doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_cou
 	} else {
 		struct sandbox_environment e;
 
-		if (remote_describe(r, language_at(2), &e, err) < 0)
+		if (remote_describe(r, language_find("bash"), &e, err) < 0)
 			return -1;
 		for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
 			try_one(r, &attempts[i], &l);

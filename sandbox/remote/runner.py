@@ -17,6 +17,7 @@
 # told, or that could not remove something, serves no second run.
 import base64
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -406,20 +407,76 @@ def run_guarded(job, folders, guard):
 
 SYSV = {"shm": lambda libc, n: libc.shmctl(n, 0, None), "sem": lambda libc, n: libc.semctl(n, 0, 0),
         "msg": lambda libc, n: libc.msgctl(n, 0, None)}
-KEYCTL = {"x86_64": 250, "aarch64": 219}
-KEYRINGS = (-3, -4, -5)  # of this session, of this user, of the user's sessions
+ADD_KEY = {"x86_64": 248, "aarch64": 217}  # request_key and keyctl are the two calls after it
+KEYRINGS = (-4, -5, -3)  # of this user, of the user's sessions, of this session
+
+
+def mounted(path):
+    """What kind of file system is mounted there, last; None: nothing is."""
+    kind = None
+    with open("/proc/self/mountinfo") as f:
+        for line in f:
+            before, _, after = line.partition(" - ")
+            if before.split()[4] == os.path.realpath(path):
+                kind = after.split()[0]
+    return kind
+
+
+def may_raise_limits():
+    with open("/proc/self/status") as f:
+        held = next(line.split()[1] for line in f if line.startswith("CapEff:"))
+    return bool(int(held, 16) >> 24 & 1)
+
+
+class Keys:
+    """The keyrings that outlive a session: calls by number, since libc has none."""
+
+    def __init__(self):
+        machine = os.uname().machine
+        if machine not in ADD_KEY:
+            raise ValueError("ASSAY_RUNNER_PLACES: keys, whose calls on %s are not known here" % machine)
+        self.libc, self.first = ctypes.CDLL(None, use_errno=True), ADD_KEY[machine]
+
+    def can_be(self):
+        """Not where neither call that makes one gets as far as what it was given, which is nothing."""
+        for call in (self.first, self.first + 1):
+            if self.libc.syscall(call, None, None, None, 0, 0) < 0 and ctypes.get_errno() == errno.EFAULT:
+                return True
+        return False
+
+    def keyctl(self, *args):
+        return self.libc.syscall(self.first + 2, *args, *[0] * (5 - len(args)))
+
+    def clear(self):
+        """What could not be emptied, in words."""
+        if not self.can_be():
+            return []
+        lasting = self.keyctl(22, -1, -3)  # that of this user which outlives all sessions, where there is such a thing
+        left = ["lasting keyring"] if lasting < 0 and ctypes.get_errno() != errno.EOPNOTSUPP else []
+        rings = ([lasting] if lasting >= 0 else []) + list(KEYRINGS)
+        return left + ["keyring %d" % ring for ring in rings if self.keyctl(7, ring) < 0]
 
 
 class Leavings:
     """What is on a machine before a run, so that what it leaves there can be removed: in folders that are for
-    this runner alone, and, by the words "ipc" and "keys", System V's IPC and the user's keyrings."""
+    this runner alone, and, by the words "ipc" and "keys", System V's IPC and the user's keyrings. POSIX message
+    queues are files where their file system is mounted; by "ipc" a program can make none where it is no place."""
 
     def __init__(self, places):
         self.folders = [p for p in places if os.path.isabs(p) and os.path.isdir(p)]
         self.words = set(places) & {"ipc", "keys"}
         if set(places) - self.words - set(p for p in places if os.path.isabs(p)):
             raise ValueError("ASSAY_RUNNER_PLACES: folders, ipc and keys, with colons between: %s" % ":".join(places))
+        if "ipc" in self.words and not any(mounted(p) == "mqueue" for p in self.folders):
+            self.forbid_queues()
+        self.keys = Keys() if "keys" in self.words else None
         self.files, self.objects = self.look(), self.ipc()
+
+    def forbid_queues(self):
+        if may_raise_limits():
+            raise ValueError("ASSAY_RUNNER_PLACES: ipc, but no place is where message queues are seen: "
+                             "mount -t mqueue none /dev/mqueue, and name that, too")
+        resource.setrlimit(resource.RLIMIT_MSGQUEUE, (0, 0))
 
     def look(self):
         """Every path there: of what is no folder, what changes with it. A folder that is new is not looked into."""
@@ -444,16 +501,15 @@ class Leavings:
         return found
 
     def clean(self):
-        """What could not be made as it was, in words; nothing: all could."""
+        """What could not be made as it was, in words; nothing: all could. Files and objects are looked for again,
+        whatever those said that were to remove them; of keys only the calls can tell."""
         libc = ctypes.CDLL(None, use_errno=True)
         for path in sorted(set(self.look()) - set(self.files)):
             remove(path)
         for kind, number in self.ipc() - self.objects:
             SYSV[kind](libc, number)
-        if "keys" in self.words:
-            for ring in KEYRINGS:
-                libc.syscall(KEYCTL[os.uname().machine], 7, ring, 0, 0, 0)
-        left = sorted(p for p, what in self.look().items() if self.files.get(p) != what)
+        left = self.keys.clear() if self.keys else []
+        left += sorted(p for p, what in self.look().items() if self.files.get(p) != what)
         left += sorted(set(self.files) - set(self.look()))
         return left + ["%s %d" % one for one in sorted(self.ipc() - self.objects)]
 
@@ -465,6 +521,16 @@ spoiled = None  # why no other program may run here
 def places_of_this():
     given = os.environ.get("ASSAY_RUNNER_PLACES", "")
     return given.split(":") if given else None
+
+
+def left_by(folders, leavings):
+    """What a run leaves for the next though everything was removed, in words. What cannot be looked at counts."""
+    try:
+        folders.close()
+        left = leavings.clean() + ["process %d" % p for p, _, _ in descendants()]
+        return left + [n for n in ("in", "work", "out") if not folders.base and os.listdir(folders.path(n))]
+    except (OSError, ValueError) as e:
+        return ["%s: %s" % (type(e).__name__, e)]
 
 
 def run(job):
@@ -483,10 +549,7 @@ def run(job):
     try:
         return run_in(job, folders)
     finally:
-        folders.close()
-        left = leavings.clean() + ["process %d" % p for p, _, _ in descendants()]
-        if folders.base is None:
-            left += [n for n in ("in", "work", "out") if os.listdir(folders.path(n))]
+        left = left_by(folders, leavings)
         spoiled = "a program left what cannot be removed (%s)" % ", ".join(left)[:200] if left else None
 
 

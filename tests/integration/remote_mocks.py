@@ -2,11 +2,13 @@
 # not in the description, or lacks of it, is written down. Programs are run by the runner of this tree, each
 # in a process of its own.
 import base64
+import ctypes
 import hashlib
 import hmac
 import json
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -321,14 +323,39 @@ class E2B(Mock):
         return self.api(q, json.loads(q["body"]) if q["body"] else None)
 
 
+def container(port=0, **env):
+    """The container's own server, which ends when this process does; and its port."""
+    process = subprocess.Popen([PYTHON, "-B", REMOTE + "/deploy/container.py", str(port)], stdout=subprocess.PIPE,
+                               env={"PATH": "/usr/bin:/bin", "PYTHONPATH": REMOTE, **env},
+                               preexec_fn=lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL))
+    return process, int(process.stdout.readline().split()[-1])
+
+
+def play_container():
+    """It is no mock: one is started in the place of one that ended. Whoever calls has a /tmp for it alone."""
+    env = {"AZURE_CONTAINER_KEY": "container-key-0123456789"}
+    process, port = container(ASSAY_RUNNER_PLACES="/tmp", **env)
+    tell(box="azure:http://127.0.0.1:%d" % port, **env)
+    while True:
+        process.wait()
+        process, _ = container(port, ASSAY_RUNNER_PLACES="/tmp", **env)
+
+
+def tell(**said):
+    print("".join("export %s='%s'\n" % one for one in said.items()) + "# all", flush=True)
+
+
 def play(name):
-    """One of them, until it is ended: says where it is, as a shell reads it."""
+    """One of them, until it is ended or who started it is: says where it is, as a shell reads it."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if name == "container":
+        play_container()
     mock = {"lambda": Lambda, "azure": Sessions, "modal": Modal}[name]()
     said = {"lambda": lambda: {"box": "lambda:assay-run", "AWS_ACCESS_KEY_ID": mock.ID, "AWS_SECRET_ACCESS_KEY": mock.SECRET,
                                "AWS_SESSION_TOKEN": mock.TOKEN, "AWS_REGION": mock.REGION, "AWS_ENDPOINT_URL_LAMBDA": mock.url},
             "azure": lambda: {"box": "azure:" + mock.url + mock.POOL, "AZURE_SESSIONS_TOKEN": mock.TOKEN},
             "modal": lambda: {"box": "modal:" + mock.url, "MODAL_KEY": mock.KEY, "MODAL_SECRET": mock.SECRET}}[name]()
-    print("".join("export %s='%s'\n" % one for one in said.items()) + "# all", flush=True)
+    tell(**said)
     while True:
         time.sleep(3600)
 

@@ -37,10 +37,12 @@ class Handler(BaseHTTPRequestHandler):
             request = json.loads(self.rfile.read(length))
         except ValueError as e:
             return self.say(400, {"message": str(e)})
-        self.say(200, runner.answer(request))
-        if runner.spoiled:  # another container is started in its place
-            self.wfile.flush()
-            os._exit(1)
+        try:
+            self.say(200, runner.answer(request))
+        finally:  # whether or not anybody waits for it still
+            if runner.spoiled:  # another container is started in its place
+                self.wfile.flush()
+                os._exit(1)
 
     def log_message(self, *_):
         pass

@@ -31,11 +31,7 @@ export ASSAY_TEST_SLOWNESS=3 # each program has a kernel to start
 unit $box test_sandbox
 unit $box test_sandbox_pair
 unset ASSAY_TEST_SLOWNESS
-printf 'given\n' >in.txt
-printf 'import sys\nopen("/out/a","wb").write(bytes(range(256)))\nprint(open("/in/in.txt").read())\n' >p.py
-run exec --sandbox $box $weaker --json -f in.txt --out out p.py
-is "$code $(field '.outcome, .stdout, .isolation.backend' | tr -d '\n')" "0 exitgiven$box" 'exec, files in'
-is "$(sha256sum <out/a)" "$(printf '%b' "$(printf '\\x%02x' $(seq 0 255))" | sha256sum)" 'a file out'
+files_through $box $weaker
 facts=$(field '.isolation.facts[] | "\(.layer) \(.name) \(.value)"')
 like "$facts" 'outer runtime runsc' 'the record names the outer wall'
 like "$facts" "outer kernel gVisor's, one for each run" 'and whose kernel it is'
@@ -75,6 +71,7 @@ ask_and_replay $box $weaker
 calls_of_tools $box $weaker
 # A guest of that kernel is no process here: what is left is looked for by who started it.
 ended_by() { # signal
+	has_tried killed
 	: >killed.txt
 	"$ASSAY" exec --sandbox $box $weaker --lang bash --timeout 900 - >killed.txt 2>&1 <<<'echo begun; sleep 900' &
 	ours=$!
@@ -94,8 +91,7 @@ is_cancelled $box $weaker
 ended_by KILL
 ended_by TERM
 is "$code" 143 'terminated'
-run doctor --sandbox $box --json
-is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' 'doctor proves the layers'
+proven_by_doctor $box
 is "$(field '.layers[] | select(.name == "outer kernel") | .in_force')" own 'and that the kernel is another'
 is "$(field '.layers[] | select(.name == "inodes limit") | .in_force')" 'not held' 'and names what is not held, by trying'
 
@@ -114,7 +110,6 @@ is "$(leftovers)" '' 'they leave nothing'
 ASSAY_TEST_SANDBOX=$box ASSAY_TEST_SET=$set "$here/humaneval.t" >set.txt 2>&1
 is "$? $(grep '^not ok' set.txt)" '0 ' "HumanEval: $(sed -n 's/^# humaneval: //p' set.txt | head -n 1)"
 is "$(leftovers)" '' 'nothing is left'
-has_tried contract pair files limits question tools cancelled killed doctor
 all_is_tried $box
 echo "# $box: $(($(date +%s%3N) - began)) ms"
 done_testing

@@ -212,14 +212,12 @@ def container():
     """The container's own server, not a mock of it."""
     key, own = "container-key-0123456789", os.path.join(tap.work, "container-tmp")
     os.mkdir(own)
-    process = subprocess.Popen([mocks.PYTHON, "-B", mocks.REMOTE + "/deploy/container.py", "0"], stdout=subprocess.PIPE,
-                               env={"PATH": "/usr/bin:/bin", "PYTHONPATH": mocks.REMOTE, "AZURE_CONTAINER_KEY": key,
-                                    "TMPDIR": own, "ASSAY_RUNNER_PLACES": own})
-    port = process.stdout.readline().split()[-1].decode()
+    process, port = mocks.container(AZURE_CONTAINER_KEY=key, TMPDIR=own, ASSAY_RUNNER_PLACES=own)
+    sandbox = "azure:http://127.0.0.1:%d" % port
     env = {"AZURE_CONTAINER_KEY": key}
 
     def run(code, **more):
-        return tap.assay("exec", "--weaker", "--sandbox", "azure:http://127.0.0.1:" + port, "--json", "--lang", "bash",
+        return tap.assay("exec", "--weaker", "--sandbox", sandbox, "--json", "--lang", "bash",
                          write("program", code), **{**env, **more})
 
     try:
@@ -227,7 +225,7 @@ def container():
         run_id = run("echo 42").json()["run"]
         got = tap.assay("replay", "--tier", "exec", "--weaker", "--json", run_id, **env)
         ok(got.code == 2 and "another machine" in got.err + got.out, "azure container: a replay sends nothing there unasked", got)
-        env["ASSAY_SANDBOX"] = "azure:http://127.0.0.1:" + port
+        env["ASSAY_SANDBOX"] = sandbox
         got = tap.assay("replay", "--tier", "exec", "--json", run_id, **env)
         ok(got.code == 6 and "--weaker" in got.err + got.out, "azure container: a replay there wants --weaker, too", got)
         got = tap.assay("replay", "--tier", "exec", "--weaker", "--json", run_id, **env)
@@ -240,7 +238,7 @@ def container():
         with open(write("key-file", key + "\n")) as f:
             os.chmod(f.name, 0o600)
             config = write("config.ini", "[keys]\nAZURE_CONTAINER_KEY = file:%s\n" % f.name)
-        got = tap.assay("exec", "--config", config, "--weaker", "--sandbox", "azure:http://127.0.0.1:" + port, "--json", "--lang",
+        got = tap.assay("exec", "--config", config, "--weaker", "--sandbox", sandbox, "--json", "--lang",
                         "bash", write("program", "echo %s" % key))
         ok(got.json().get("stdout", "").startswith("[REDACTED:AZURE_CONTAINER_KEY"), "azure container: a key of [keys], redacted", got)
         got = run("echo 1", AZURE_CONTAINER_KEY="another-key-0123456789")

@@ -30,6 +30,10 @@ trap 'exit 1' INT TERM HUP
 # --- the tests ---
 
 unit() { # sandbox, program
+	case $2 in
+	test_sandbox) has_tried contract ;;
+	test_sandbox_pair) has_tried pair ;;
+	esac
 	if ASSAY_TEST_SANDBOX=$1 timeout 600 "$units/$2" >unit.txt 2>&1; then
 		ok 0 "$1: $2"
 	else
@@ -70,6 +74,7 @@ leftovers() {
 	grep -E 'assay-(oci|keeper)' /proc/self/mountinfo
 }
 killed_in_the_middle() { # sandbox, signal
+	has_tried killed
 	word=86$RANDOM$RANDOM
 	: >killed.txt
 	"$ASSAY" exec --sandbox "$1" --lang bash --timeout 900 - >killed.txt 2>&1 \
@@ -94,6 +99,7 @@ killed_in_the_middle() { # sandbox, signal
 }
 begins='echo begun; sleep 900' # in $limit_lang
 is_cancelled() { # sandbox [options]
+	has_tried cancelled
 	: >killed.txt
 	env --default-signal=INT "$ASSAY" exec --sandbox "$1" --lang $limit_lang --timeout 900 "${@:2}" - >killed.txt 2>&1 \
 		<<<"$begins" &
@@ -121,14 +127,9 @@ lost_in_the_middle() { # sandbox
 }
 suite() { # sandbox, what the facts say of its outer wall
 	began=$(date +%s%3N)
-	has_tried contract pair files limits question tools cancelled killed doctor
 	unit "$1" test_sandbox
 	unit "$1" test_sandbox_pair
-	printf 'given\n' >in.txt
-	printf 'import sys\nopen("/out/a","wb").write(bytes(range(256)))\nprint(open("/in/in.txt").read())\n' >p.py
-	run exec --sandbox "$1" --json -f in.txt --out out p.py
-	is "$code $(field '.outcome, .stdout, .isolation.backend' | tr -d '\n')" "0 exitgiven$1" "$1: exec, files in"
-	is "$(sha256sum <out/a)" "$(printf '%b' "$(printf '\\x%02x' $(seq 0 255))" | sha256sum)" "$1: a file out"
+	files_through "$1"
 	like "$(field '.isolation.facts[] | "\(.layer) \(.name) \(.value)"')" "$2" "$1: the outer wall is in the record"
 	is "$(field '.isolation | .userns, .pidns, .netns, .mountns' | tr '\n' ' ')" 'true true true true ' \
 		"$1: and so are the inner ones"
@@ -141,15 +142,14 @@ suite() { # sandbox, what the facts say of its outer wall
 	killed_in_the_middle "$1" TERM
 	is "$code" 143 "$1: terminated"
 	case $1 in ssh:*) lost_in_the_middle "$1" ;; esac # others are cleaned up by who is killed here
-	run doctor --sandbox "$1" --json
-	is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' \
-		"$1: doctor proves the layers"
+	proven_by_doctor "$1"
 	case $1 in ssh:* | http:*) ;; *) is "$(field '[.layers[] | select(.name | startswith("outer")) | .in_force] | join(" ")')" \
 		'own own own own own' "$1: and the outer ones" ;; esac
 	all_is_tried "$1"
 	echo "# $1: $(($(date +%s%3N) - began)) ms"
 }
 ask_and_replay() { # sandbox [other options]
+	has_tried question
 	forget
 	say plan "$(plan)"
 	say code "$(program 'print(6*7)')"
@@ -187,6 +187,7 @@ calls_of_tools() { # sandbox [options]
 		return
 		;;
 	esac
+	has_tried tools
 	is "$code $out" '0 first 1' "$1: a program calls a tool"
 	run exec --sandbox "$@" --tools --config tools.ini --context "calls $1" c2.py
 	is "$code $out" '0 then 1 2' "$1: the next one in its context has the result, which is not called again"
@@ -502,6 +503,7 @@ with_kernel() { # a function to call then
 }
 # As every other; what is left is looked for by who started it: nothing of a machine's guest is a process here.
 machine_killed() { # sandbox, signal, what is below assay [options]
+	has_tried killed
 	: >killed.txt
 	"$ASSAY" exec --sandbox "$1" --lang $limit_lang --timeout 900 "${@:4}" - >killed.txt 2>&1 <<<"$begins" &
 	ours=$!
@@ -519,20 +521,15 @@ machine_killed() { # sandbox, signal, what is below assay [options]
 over_microvm() {
 	box=microvm:$kernel
 	began=$(date +%s%3N)
-	has_tried contract pair files limits question tools cancelled killed doctor
 	unit "$box" test_sandbox_pair
 	# In software all of them take a minute of CPU (ASSAY_TEST_PARTS='*').
 	for part in ${ASSAY_TEST_PARTS:-test_outcomes}; do
 		ASSAY_TEST_ONLY=$part unit "$box" test_sandbox
 		echo "# $part: $(grep -cE '^\[ +OK' unit.txt) passed"
 	done
-	printf 'given\n' >in.txt
-	printf 'import sys\nopen("/out/a","wb").write(bytes(range(256)))\nprint(open("/in/in.txt").read())\n' >p.py
 	cold=$(date +%s%3N)
-	run exec --sandbox "$box" --timeout 60 --json -f in.txt --out out p.py
+	files_through "$box" --timeout 60
 	echo "# microvm: from nothing to an artifact in $(($(date +%s%3N) - cold)) ms"
-	is "$code $(field '.outcome, .stdout, .isolation.backend' | tr -d '\n')" "0 exitgiven$box" 'microvm: exec, files in'
-	is "$(sha256sum <out/a)" "$(printf '%b' "$(printf '\\x%02x' $(seq 0 255))" | sha256sum)" 'microvm: a file out'
 	like "$(field '.isolation.facts[] | "\(.layer) \(.name) \(.value)"')" 'outer machine QEMU microvm, ' \
 		'microvm: the outer wall is in the record'
 	is "$(field '.isolation | .userns, .pidns, .netns, .cgroup' | tr '\n' ' ')" 'true true true v2 ' \
@@ -549,8 +546,7 @@ over_microvm() {
 	machine_killed "$box" TERM qemu
 	is "$code" 143 'microvm: terminated'
 	lost_in_the_middle "$box"
-	run doctor --sandbox "$box" --json
-	is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' 'microvm: doctor proves the layers'
+	proven_by_doctor "$box"
 	is "$(field '.layers[] | select(.name == "outer kernel") | .in_force')" own 'microvm: and that the kernel is another'
 	run exec --sandbox "$box" --memory 2G p.py
 	like "$code $(echo $err)" '^[26] .*memory limit of 2048 MiB cannot be held' 'microvm: a limit it cannot hold is refused'
@@ -581,7 +577,7 @@ for wall in $walls; do
 	pyodide) over_pyodide ;;
 	restricted) over_restricted ;;
 	e2b) over_e2b ;;
-	lambda | azure | modal) over_service "$wall" ;;
+	lambda | azure | container | modal) over_service "$wall" ;;
 	esac
 done
 done_testing

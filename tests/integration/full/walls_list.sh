@@ -19,7 +19,7 @@ podman|Debian's Podman, by the same API|walls_docker.t, walls_attacked_docker.t|
 ssh|Debian's sshd on loopback|walls_ssh.t, walls_attacked.t|||
 microvm|QEMU, computing in software; of the contract the outcomes|walls_microvm.t, walls_attacked_microvm.t|||
 firecracker|a mock of the published API, its machine played by a keeper|firecracker.t, walls_modes.t|||contract pair tools attacks: its machine is the native sandbox
-http|assay serve on loopback|walls.t|||tools: no descriptors for others; attacks: its sandbox is the native one
+http|assay serve on loopback|walls.t|||tools: refused, for want of descriptors; attacks: its sandbox is the native one
 pyodide|of npm, under node|guest_modes.t, walls_modes.t||processes|$of_modes
 restricted|Debian's RestrictedPython|guest_modes.t, walls_modes.t||processes $files_lost|files: no program opens one there; $of_modes
 e2b|assay serve on loopback; a mock of the published API|walls_remote.t, remote.t|$lost||$of_services
@@ -46,16 +46,20 @@ has_tried() { # things
 	tried="$tried$* "
 }
 all_is_tried() { # sandbox; attacks are in files of their own
-	left=
+	wrong=
 	for thing in ${things% attacks}; do
-		case $tried in *" $thing "*) continue ;; esac
-		[ -n "$(why_not "$(key_of "$1")" "$thing")" ] || left="$left $thing"
+		why=$(why_not "$(key_of "$1")" "$thing")
+		case $tried in
+		*" $thing "*) [ -z "$why" ] || wrong="$wrong $thing:tried-though-excused" ;;
+		*) [ -n "$why" ] || wrong="$wrong $thing:not-tried" ;;
+		esac
 	done
-	is "$left" '' "$1: all of the list was tried, or it says why not"
+	is "$wrong" '' "$1: all of the list was tried, or it says why not, and nothing is both"
 	tried=' '
 }
 # Which limits are held is what the row says. What a runner lets pass now and then is no other limit's.
 limits_are_as_listed() { # sandbox
+	has_tried limits
 	key=$(key_of "$1")
 	listed=" $(of_row "$key" 4) "
 	is "$(for one in $not_held; do case $listed in *" $one "*) ;; *) echo "$one" ;; esac done)" '' \

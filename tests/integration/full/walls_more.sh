@@ -15,13 +15,8 @@ files_through() { # sandbox [options]
 	is "$(sha256sum <out/a)" "$(printf '%b' "$(printf '\\x%02x' $(seq 0 255))" | sha256sum)" "$1: a file out"
 }
 limits_of() { # sandbox [options]
-	has_tried limits
 	hold_limits "$@"
 	limits_are_as_listed "$1"
-}
-question_in() { # sandbox [options]
-	has_tried question
-	ask_and_replay "$@"
 }
 proven_by_doctor() { # sandbox
 	has_tried doctor
@@ -29,7 +24,6 @@ proven_by_doctor() { # sandbox
 	is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' "$1: doctor proves the layers"
 }
 ended_here() { # sandbox, what is below assay [options]
-	has_tried cancelled killed
 	is_cancelled "$1" "${@:3}"
 	machine_killed "$1" KILL "$2" "${@:3}"
 	machine_killed "$1" TERM "$2" "${@:3}"
@@ -50,7 +44,7 @@ with_firecracker() { # a function to call then
 over_firecracker() {
 	files_through "$box"
 	limits_of "$box"
-	question_in "$box"
+	ask_and_replay "$box"
 	ended_here "$box" firecracker
 	has_tried doctor
 	run doctor --sandbox "$box" --json
@@ -73,9 +67,19 @@ over_restricted() {
 		{ skip restricted 'not installed: apt-get install python3-restrictedpython' && return; }
 	in_python mode_is_tried restricted python3
 }
+install_from_npm='import os, sys
+import npm, tap
+package, modules, last = sys.argv[1:]
+try:
+    npm.install(package, os.path.dirname(modules), os.path.join(modules, last), os.path.basename(package))
+except tap.SkipAll as why:
+    print(str(why).splitlines()[0])
+'
 over_pyodide() {
-	modules=$top/build/npm-pyodide/node_modules # what guest_modes.t installs
-	[ -d "$modules/pyodide" ] || { skip pyodide "no $modules/pyodide: tests/integration/full/guest_modes.t installs it" && return; }
+	modules=$top/build/npm-pyodide/node_modules # what guest_modes.t takes, too: whoever comes first installs it
+	why=$(HOME=$(getent passwd "$id" | cut -d: -f6) PYTHONPATH=$here /usr/bin/python3 -B -c "$install_from_npm" \
+		"$top/tests/integration/pyodide" "$modules" pyodide/package.json)
+	[ -d "$modules/pyodide" ] || { skip pyodide "${why:-it cannot be installed}" && return; }
 	export ASSAY_NODE_MODULES=$modules
 	limit_memory=400M limit_pids=64 # WebAssembly and node: some 160 MiB and a dozen threads
 	ASSAY_TEST_SLOWNESS=60 # and some seconds
@@ -86,7 +90,7 @@ over_pyodide() {
 mode_is_tried() { # sandbox, what is below assay [options]
 	[ "$1" = restricted ] || files_through "$1" "${@:3}"
 	limits_of "$1" "${@:3}"
-	question_in "$1" "${@:3}"
+	ask_and_replay "$1" "${@:3}"
 	ended_here "$@"
 	proven_by_doctor "$1"
 	like "$(field '[.layers[] | select(.wanted == "refused")] | length')" '^[2-9]$' "$1: and tries what the mode is to refuse"
@@ -103,6 +107,7 @@ apart() {
 }
 # What runs there is seen here: it is cancelled; and what goes on when assay was killed ends when its time is up.
 ended_there() { # sandbox
+	has_tried cancelled killed
 	for signal in INT KILL; do
 		word=86$RANDOM$RANDOM
 		[ $signal = INT ] && wall=150 || wall=5
@@ -121,19 +126,18 @@ ended_there() { # sandbox
 		[ $signal = KILL ] && { until_true eval '! appears $word'; ok $? "$1: what ran there ends when its time is up"; }
 		appears "$word" && kill "$(pid_of "$word")"
 	done
-	has_tried cancelled killed
 }
 service_is_tried() { # sandbox
 	files_through "$1" --weaker
 	limits_of "$1" --weaker
 	weaker=--weaker
-	question_in "$1" --weaker
+	ask_and_replay "$1" --weaker
 	weaker=
 	ended_there "$1"
 	proven_by_doctor "$1"
 	all_is_tried "$1"
 }
-over_service() { # lambda, azure or modal
+over_service() { # lambda, azure, container (of Azure) or modal
 	apart true 2>/dev/null || { skip "$1" 'no namespaces to play its machine in' && return; }
 	: >service.txt
 	apart /usr/bin/python3 -B "$top/tests/integration/remote_mocks.py" "$1" >service.txt 2>service-log.txt &
