@@ -158,11 +158,12 @@ int live_check(const struct live *live, const struct policy *policy, const struc
 {
 	if ((!task->tests && !policy->tests) || sandbox_can_pair(live->sandbox))
 		return 0;
-	return error_set(err, ERR_USAGE,
-			 "the %s sandbox cannot run a program and its tests apart from each other, "
-			 "and where one can see the other they prove nothing: leave the tests out, or "
-			 "take another sandbox",
-			 policy->sandbox);
+	return error_set(
+		err, ERR_USAGE,
+		"the %s sandbox cannot run a program and its tests apart from each other, "
+		"and where one can see the other they prove nothing: leave the tests out, or "
+		"take another sandbox",
+		policy->sandbox);
 }
 
 /* --- clock --- */

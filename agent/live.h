@@ -17,8 +17,8 @@ struct live {
 };
 /* The ends borrow live. */
 void live_execute(struct execute_ops *ret, struct live *live);
-/* Before a run: ERR_USAGE where the sandbox cannot do what the task needs, which is a program and its
- * tests apart from each other. */
+/* Before a run: ERR_USAGE where the sandbox cannot do what the task needs, which is a program and
+ * its tests apart from each other. */
 int live_check(const struct live *live, const struct policy *policy, const struct task *task,
 	       struct error *err);
 /* The run begins now. */

@@ -385,8 +385,8 @@ int sandbox_run(struct sandbox *sandbox, const struct sandbox_job *job,
  * pipes: descriptor 3 of either reads what the other writes to its descriptor 4.
  * The second one rules: when it has ended, the first has two seconds to follow
  * and is then cancelled. What is watched is the first. Both results are set, or
- * neither; errors are those of sandbox_run. A backend that cannot join two says so; whether this one
- * can: sandbox_can_pair.
+ * neither; errors are those of sandbox_run. A backend that cannot join two says so; whether this
+ * one can: sandbox_can_pair.
  */
 bool sandbox_can_pair(const struct sandbox *sandbox);
 int sandbox_run_pair(struct sandbox *sandbox, const struct sandbox_job jobs[2],

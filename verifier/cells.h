@@ -66,8 +66,8 @@ char *cells_left(const struct json *report);
  * NULL: none; else which, and by what words. Caller frees.
  */
 char *cells_forge(const struct language *language, const struct cell *list, size_t count);
-/* Leaves those out that could: their len is 0 then. Whole cells, and never a part of one: what is left
- * of a text is another text, which nobody has screened. */
+/* Leaves those out that could: their len is 0 then. Whole cells, and never a part of one: what is
+ * left of a text is another text, which nobody has screened. */
 void cells_leave_out(const struct language *language, struct cell *list, size_t count);
 
 /* Whether a program loads a file of that name below /in where it imports something, which a cell of

@@ -16,12 +16,10 @@
 #include "sandbox/native/reach.h"
 #include "sandbox/native/run.h"
 #include "sandbox/native/waiting.h"
-#include "sandbox/packages.h"
 
 #define SECCOMP_WANT_TEXT
 #include "sandbox/native/seccomp_filter.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -422,8 +420,7 @@ static int check_limit(struct doctor *d, const struct attack *a, struct error *e
 
 /* --- templates --- */
 
-#define TRIES	    4	  /* the first has one made, and one that dies is given another chance */
-#define PACKAGES_MS 30000 /* to import all of them, once, on a busy machine */
+#define TRIES 4 /* the first has one made, and one that dies is given another chance */
 
 /* Runs it till a template forked its interpreter; false: none does. */
 static bool is_forked(struct native *s, const struct sandbox_job *job, const char *interpreter)
@@ -441,7 +438,7 @@ static bool is_forked(struct native *s, const struct sandbox_job *job, const cha
 	return false;
 }
 
-static void say_why_not(struct sandbox_layer *l, const struct native *s, const char *in_force)
+static void say_why_not(struct sandbox_layer *l, const struct native *s)
 {
 	char proof[160] = "it does not come to be";
 
@@ -452,67 +449,33 @@ static void say_why_not(struct sandbox_layer *l, const struct native *s, const c
 			 strerror(s->no_template.errnum));
 	else if (s->no_template.step[0] != '\0')
 		snprintf(proof, sizeof(proof), "%s", s->no_template.step);
-	say(l, false, in_force, proof,
+	say(l, false, "no: every interpreter is started", proof,
 	    s->object < 0 ?
 		    "build it (make) or reinstall; without, runs start later in the same walls" :
 		    "without, runs start later in the same walls");
-}
-
-/* A program that imports all packages of the language's table that are installed; NULL: none are.
- * Caller frees. */
-static char *importing(const struct language *language, const char *said)
-{
-	const struct language_package *p = language_probe(language)->packages;
-	unsigned there = packages_installed(language, UINT_MAX, said);
-	struct buf code = BUF_INIT((size_t)1 << 16);
-
-	for (; p && p->name && there; p++, there >>= 1)
-		if (there & 1)
-			buf_addf(&code, "import %s\n", p->name);
-	return buf_take(&code, NULL);
-}
-
-/* Of the usual modules, and of all packages together; false: l says of which it is none. */
-static bool has_templates(struct native *s, const char *interpreter, struct sandbox_layer *l)
-{
-	struct sandbox_environment environment = { .language = NULL };
-	struct sandbox_job job = { .language = language_find("python"), .code = "import json\n" };
-	struct error ignored = ERROR_INIT;
-
-	sandbox_limits_default(&job.limits);
-	job.code_len = strlen(job.code);
-	if (!is_forked(s, &job, interpreter)) {
-		say_why_not(l, s, "no: every interpreter is started");
-		return false;
-	}
-	if (native_describe(s, job.language, &environment, &ignored) < 0)
-		return true;
-	cleanup_free char *code = importing(job.language, environment.packages);
-	if (!code)
-		return true;
-	job.code = code;
-	job.code_len = strlen(code);
-	job.limits.wall_ms = job.limits.cpu_ms = PACKAGES_MS;
-	if (is_forked(s, &job, interpreter))
-		return true;
-	say_why_not(l, s, "in part: those with packages are started");
-	return false;
 }
 
 static void check_template(struct doctor *d)
 {
 	const struct sandbox_options options = { .program = d->native->keeper_path,
 						 .warm = SIZE_MAX };
-	cleanup_free char *interpreter = interpreter_find(language_find("python"));
+	static const char code[] = "import json\n";
+	struct sandbox_job job = { .language = language_find("python"),
+				   .code = code,
+				   .code_len = sizeof(code) - 1 };
+	cleanup_free char *interpreter = interpreter_find(job.language);
 	struct error ignored = ERROR_INIT;
 	struct native *s;
 
 	if (!interpreter || native_open(&s, &options, NULL, &ignored) < 0)
 		return;
+	sandbox_limits_default(&job.limits);
 	struct sandbox_layer *l = add(d, "template", "where possible", false);
 	l->is_for_speed = true;
-	if (has_templates(s, interpreter, l))
-		say(l, true, "yes", "Python programs ran in forks of one that had started", "");
+	if (is_forked(s, &job, interpreter))
+		say(l, true, "yes", "a Python program ran in a fork of one that had started", "");
+	else
+		say_why_not(l, s);
 	native_close(s);
 }
 

@@ -21,8 +21,9 @@ import runner
 for line in sys.stdin:
     print(json.dumps(runner.answer(json.loads(line))), flush=True)
 """
-# A machine of its own: these folders are empty, and seen by nobody else.
-MACHINE = """for d in /tmp /var/tmp /run/lock /dev/shm; do mount -t tmpfs none $d || exit 99; done
+# A machine of its own: these folders are empty, and seen by nobody else. The runner may lie below one of them.
+MACHINE = """mount --bind "$PYTHONPATH" /srv && export PYTHONPATH=/srv || exit 99
+for d in /tmp /var/tmp /run/lock /dev/shm; do mount -t tmpfs none $d || exit 99; done
 mount -t mqueue none /mnt || exit 99
 echo before >/tmp/before
 exec "$@"

@@ -403,7 +403,7 @@ static void test_doctor_says_why(void **state)
 	struct sandbox *s;
 
 	(void)state;
-	assert_doctor(cold, true, "Python programs ran in forks of one that had started");
+	assert_doctor(cold, true, "a Python program ran in a fork of one that had started");
 	mkdir(cache, 0755);
 	snprintf(keeper, sizeof(keeper), "%s/assay-keeper", cache);
 	snprintf(object, sizeof(object), "%s/assay-warm.so", cache);
