@@ -165,10 +165,11 @@ printf '%s\n' '{"id":"one","prompt":"1","lang":"bash","expect":{"equals":"one"},
 	'{"id":"two","prompt":"2","lang":"bash","expect":{"equals":"two"}}' >tasks.jsonl
 start batch tasks.jsonl --script s.jsonl --out results.jsonl --max-attempts 1
 until_true lives
-kill -KILL "$(ps -eo pid=,ppid=,args= | awk -v p="$pid" '
+# The one that the guest is below of: another has the reader of programs.
+kill -KILL "$(ps -eo pid=,ppid=,args= | awk -v marker="sleep $marker" '
 	{ parent[$1] = $2; keeper[$1] = /assay-keeper/ }
-	END { for (k in keeper) if (keeper[k] && (parent[k] == p || parent[parent[k]] == p) &&
-		!keeper[parent[k]]) print k }' | head -n 1)"
+	$0 ~ marker "$" { guest = $1 }
+	END { for (at = guest; at in parent; at = parent[at]) if (keeper[at]) first = at; print first }')"
 finish
 is "$code $(jq -rs 'sort_by(.id) | map("\(.id) \(.status)") | join(", ")' results.jsonl)" \
 	'6 one sandbox_error, two success' 'a batch loses the task whose keeper died, goes on, and is not complete'
