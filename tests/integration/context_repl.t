@@ -221,7 +221,7 @@ sys.stdout.write('made\\n')")"
 	else
 		is "$(level)" ran 'a check that it could have decided does not count'
 		like "$("$ASSAY" log show last)" 'Not counted: cell 1 has' 'and says what could have'
-		like "$("$ASSAY" log show last)" 'run again without a part of cell 1, the program did not do the same' \
+		like "$("$ASSAY" log show last)" 'run again without cell 1, the program did not do the same' \
 			'and that it ran without it'
 	fi
 	close
