@@ -1,23 +1,26 @@
 /*
- * Limits of a context's state (state_limits.h), a row each. Nothing is decided here of what a
- * program may have at most: that is the policy's, each time.
+ * Limits of a context's state (state_limits.h), a row each. What a record has of them may be
+ * anybody's word: it raises a limit no further than to what a record may have of this machine.
  */
 #include "agent/state_limits.h"
 
 #include "base/mem.h"
 
 #include <stddef.h>
+#include <unistd.h>
 
-#define LIMIT(name_)                                           \
-	{                                                      \
-#name_, offsetof(struct sandbox_limits, name_) \
+#define LIMIT(name_, most_)                                           \
+	{                                                             \
+#name_, offsetof(struct sandbox_limits, name_), most_ \
 	}
 
 static const struct {
 	const char *name;
 	size_t offset; /* of an int64_t */
+	int64_t most;  /* that a record raises it to; 0: by this machine's memory */
 } rows[] = {
-	LIMIT(memory_bytes), LIMIT(processes), LIMIT(open_files), LIMIT(disk_bytes), LIMIT(inodes),
+	LIMIT(memory_bytes, 0), LIMIT(processes, 4096), LIMIT(open_files, 65536),
+	LIMIT(disk_bytes, 0),	LIMIT(inodes, 1 << 20),
 };
 
 static int64_t *at(struct sandbox_limits *limits, size_t row)
@@ -30,11 +33,22 @@ static int64_t get(const struct sandbox_limits *limits, size_t row)
 	return *(const int64_t *)(const void *)((const char *)limits + rows[row].offset);
 }
 
+/* Of memory and of files, which are in it, a quarter is left to others. */
+static int64_t most_of(size_t row)
+{
+	if (rows[row].most)
+		return rows[row].most;
+	return (int64_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * sysconf(_SC_PAGESIZE);
+}
+
 void state_limits_raise(struct sandbox_limits *limits, const struct sandbox_limits *by)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (get(limits, i) < get(by, i))
-			*at(limits, i) = get(by, i);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int64_t most = most_of(i), value = get(by, i) < most ? get(by, i) : most;
+
+		if (get(limits, i) < value)
+			*at(limits, i) = value;
+	}
 }
 
 struct json *state_limits_json(const struct sandbox_limits *limits)

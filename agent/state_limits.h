@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "sandbox/sandbox.h"
 
+/* No further than to what a record may have of this machine. */
 void state_limits_raise(struct sandbox_limits *limits, const struct sandbox_limits *by);
 /* NULL where all are the usual ones. Caller frees. */
 struct json *state_limits_json(const struct sandbox_limits *limits);

@@ -56,6 +56,17 @@ static void test_a_cell(void **state)
 	assert_int_equal(limits.processes, 7);
 	assert_int_equal(limits.wall_ms, 1);
 	context_release(&c);
+
+	/* A record may be anybody's: it is no reason to give a program the machine. */
+	assert_int_equal(load("\"id\": \"a\", \"language\": \"python\", \"code\": \"x = 1\", "
+			      "\"limits\": {\"memory_bytes\": 4503599627370496, "
+			      "\"processes\": 1000000}",
+			      &c, &err),
+			 0);
+	context_raise_limits(&c, "python", &limits);
+	assert_true(limits.memory_bytes > 5000 && limits.memory_bytes < (int64_t)1 << 50);
+	assert_int_equal(limits.processes, 4096);
+	context_release(&c);
 }
 
 static void test_cells_that_are_none(void **state)
