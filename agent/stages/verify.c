@@ -72,7 +72,7 @@ static int distrust(struct run *r, struct check_result *c, struct doubt *d, stru
 	if (!d->tried && run_again(r, &d->again, err) < 0)
 		return -1;
 	d->tried = true;
-	if (d->again.same) {
+	if (d->again.same && !check_sees_time(c->kind)) {
 		c->detail = mem_printf("%s Run again without %s (%s), the program did the same.",
 				       held ? held : "", d->again.without, d->forged);
 	} else {
@@ -81,7 +81,9 @@ static int distrust(struct run *r, struct check_result *c, struct doubt *d, stru
 				       "this output%s%s%s. %s",
 				       d->forged, d->again.without ? "; run again without " : "",
 				       d->again.without ? d->again.without : "",
-				       d->again.without ? ", the program did not do the same" : "",
+				       !d->again.without ? "" :
+				       d->again.same	 ? ", it may take another time" :
+							   ", the program did not do the same",
 				       held ? held : "");
 	}
 	free(held);

@@ -117,6 +117,19 @@ echo made"
 
 # --- run again without those that could ---
 
+# How long a program takes is not the same in another run: an earlier one may have the answer ready.
+conversation python checked 'print(n * 2)' 'n = 21
+print(n)' 'import sys
+setattr(sys, "made_by", "me")
+print("made")'
+forget
+say plan "$(plan '[]' python)"
+say code "$(program 'print(n * 2)' python)"
+run ask -c --script s.jsonl --check runtime:60000 --role-model judge=off --role-model answer=off --require none \
+	--lang python --profile off 'and how fast?'
+is "$code $(level)" '0 ran' 'a check of the time does not count by another run'
+like "$("$ASSAY" log show last | grep runtime)" 'it may take another time' 'which is said'
+
 # How often something ran in the last run.
 executions() {
 	"$ASSAY" log export last | jq '[.events[] | select(.stage == "execute" and .phase == "done")] | length'

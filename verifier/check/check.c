@@ -217,6 +217,13 @@ struct json *check_result_json(const struct check_result *r)
 	return o;
 }
 
+bool check_sees_time(const char *kind)
+{
+	const struct check_kind *k = check_kind_find(kind);
+
+	return k && k->sees_time;
+}
+
 bool check_holds_answer(const char *kind)
 {
 	const struct check_kind *k = check_kind_find(kind);

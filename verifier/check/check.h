@@ -101,6 +101,9 @@ struct json *check_result_json(const struct check_result *r); /* caller frees */
  * the planner together with its other checks; user/task EXPECTED, judge JUDGED. */
 enum level check_source_level(enum check_source source);
 
+/* True when a check of this kind looks at how long the run took: another run that does the same may
+ * take another time. */
+bool check_sees_time(const char *kind);
 /* True when a check of this kind names the answer itself: from outside the
  * model, it must not be shown to it. */
 bool check_holds_answer(const char *kind);

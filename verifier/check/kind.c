@@ -99,7 +99,8 @@ static const struct check_kind kinds[] = {
 	  "{min_bytes..max_bytes}]",
 	  true, false, check_artifact_read, check_artifact_evaluate },
 	{ "runtime", "runtime:500", "the run took at most this many milliseconds",
-	  "the run takes at most {max_ms} ms", true, false, read_runtime, evaluate_runtime },
+	  "the run takes at most {max_ms} ms", true, false, read_runtime, evaluate_runtime,
+	  .sees_time = true },
 };
 
 const struct check_kind *check_kind_find(const char *name)

@@ -32,6 +32,7 @@ struct check_kind {
 			       struct regex_effort *effort, struct buf *why);
 	bool (*matches_all)(const struct json *arg, struct regex_effort *effort);
 	bool sees_value; /* a wrong value of the right form can fail it (weigh.c) */
+	bool sees_time;	 /* it looks at how long the run took */
 };
 
 const struct check_kind *check_kind_find(const char *name); /* NULL when unknown */
