@@ -4,6 +4,7 @@
  */
 #include "agent/doors/e2b/box.h"
 
+#include "agent/doors/service/owner.h"
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -291,17 +292,12 @@ void boxes_resume(struct boxes *b, struct box *box)
 	pthread_mutex_unlock(&b->lock);
 }
 
-static bool same_owner(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 static size_t count_of(const struct boxes *b, const char *owner)
 {
 	size_t n = 0;
 
 	for (const struct box *box = b->first; box; box = box->next)
-		n += same_owner(box->owner, owner);
+		n += owner_is_same(box->owner, owner);
 	return n;
 }
 
@@ -312,7 +308,7 @@ int64_t boxes_last(struct boxes *b, struct box *box, size_t workers)
 	pthread_mutex_lock(&b->lock);
 	for (const struct box *other = b->first; other; other = other->next) {
 		all += other->lasting;
-		own += same_owner(other->owner, box->owner) ? other->lasting : 0;
+		own += owner_is_same(other->owner, box->owner) ? other->lasting : 0;
 	}
 	int64_t left = box->started_ms + b->options.life_ms - clock_wall_ms();
 	bool may = left > 0 && all + 1 < workers && (!box->owner || 2 * (own + 1) <= workers);
@@ -440,7 +436,7 @@ struct box *boxes_find(struct boxes *b, const char *id, const char *owner)
 {
 	pthread_mutex_lock(&b->lock);
 	struct box *box = by_id(b, id);
-	box = hold(box && same_owner(box->owner, owner) ? box : NULL);
+	box = hold(box && owner_is_same(box->owner, owner) ? box : NULL);
 	pthread_mutex_unlock(&b->lock);
 	return box;
 }
@@ -533,7 +529,7 @@ void boxes_each(struct boxes *b, const char *owner, void (*each)(void *self, con
 {
 	pthread_mutex_lock(&b->lock);
 	for (const struct box *box = b->first; box; box = box->next)
-		if (same_owner(box->owner, owner))
+		if (owner_is_same(box->owner, owner))
 			each(self, box);
 	pthread_mutex_unlock(&b->lock);
 }

@@ -4,6 +4,7 @@
  */
 #include "agent/doors/http/server.h"
 
+#include "agent/doors/service/owner.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 static struct body_share *share_of(struct server *s, const char *owner)
 {
 	for (size_t i = 0; i < s->share_count; i++)
-		if (s->shares[i].owner == owner)
+		if (owner_is_same(s->shares[i].owner, owner))
 			return &s->shares[i];
 	s->shares = mem_one_more(s->shares, s->share_count, sizeof(*s->shares));
 	s->shares[s->share_count] = (struct body_share){ .owner = owner };

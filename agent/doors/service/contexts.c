@@ -5,6 +5,7 @@
  */
 #include "agent/doors/service/contexts.h"
 
+#include "agent/doors/service/owner.h"
 #include "agent/doors/service/program.h"
 #include "agent/loop.h"
 #include "base/clock.h"
@@ -86,17 +87,12 @@ static void entry_free(const struct contexts *c, struct entry *e)
 	free(e);
 }
 
-static bool same_owner(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 /* With the lock held, as all down to the thread. */
 static struct entry *find(struct contexts *c, const char *id, const char *owner)
 {
 	struct entry *e = c->first;
 
-	while (e && (strcmp(e->held.id, id) || !same_owner(e->owner, owner)))
+	while (e && (strcmp(e->held.id, id) || !owner_is_same(e->owner, owner)))
 		e = e->next;
 	return e;
 }
@@ -220,7 +216,7 @@ static size_t count_of(const struct contexts *c, const char *owner)
 	size_t n = 0;
 
 	for (const struct entry *e = c->first; e; e = e->next)
-		n += same_owner(e->owner, owner);
+		n += owner_is_same(e->owner, owner);
 	return n;
 }
 
@@ -407,7 +403,7 @@ struct json *contexts_list(struct contexts *c, const char *owner, const char *wi
 
 	pthread_mutex_lock(&c->lock);
 	for (const struct entry *e = c->first; e; e = e->next) {
-		if (!same_owner(e->owner, owner) || !same_owner(e->within, within))
+		if (!owner_is_same(e->owner, owner) || !owner_is_same(e->within, within))
 			continue;
 		struct json *row = json_object();
 		json_set_string(row, "context", e->held.id);

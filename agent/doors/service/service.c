@@ -4,6 +4,7 @@
  */
 #include "agent/doors/service/service.h"
 
+#include "agent/doors/service/owner.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
@@ -54,24 +55,19 @@ struct service {
 
 /* --- the queue --- */
 
-static bool same_owner(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 static size_t worked_for(const struct service *s, const char *owner)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->options.parallel; i++)
-		n += s->busy[i] && same_owner(s->owners[i], owner);
+		n += s->busy[i] && owner_is_same(s->owners[i], owner);
 	return n;
 }
 
 static struct turn *turn_of(struct service *s, const char *owner)
 {
 	for (size_t i = 0; i < s->turn_count; i++)
-		if (same_owner(s->turns[i].owner, owner))
+		if (owner_is_same(s->turns[i].owner, owner))
 			return &s->turns[i];
 	s->turns = mem_one_more(s->turns, s->turn_count, sizeof(*s->turns));
 	s->turns[s->turn_count] = (struct turn){ .owner = owner };
@@ -158,7 +154,7 @@ static bool waits(const struct service *s, const char *owner)
 {
 	const struct work *work = s->first;
 
-	while (work && !same_owner(work->owner, owner))
+	while (work && !owner_is_same(work->owner, owner))
 		work = work->next;
 	return work != NULL;
 }
@@ -226,7 +222,7 @@ void service_look_owner(struct service *s, const char *owner, struct service_sha
 				       .done = turn->done,
 				       .refused = turn->refused };
 	for (const struct work *w = s->first; w; w = w->next)
-		ret->waiting += !w->looks && same_owner(w->owner, owner);
+		ret->waiting += !w->looks && owner_is_same(w->owner, owner);
 	pthread_mutex_unlock(&s->lock);
 }
 
