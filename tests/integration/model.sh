@@ -31,6 +31,34 @@ plan() { # [checks as a JSON array [language]]
 verdict() { # pass|fail [reason]
 	printf '{"verdict":"%s","reason":"%s"}' "$1" "${2:-because}"
 }
+# ./slow is a model that writes the first half of its reply, blank lines, and the rest when there is a file `go`: a
+# program that prints forty rows and then stays, as tail-$$-WORD.
+slowly() { # word
+	cat >slow <<-'S'
+		#!/bin/sh
+		cat >/dev/null
+		cat first.txt
+		until [ -e go ]; do sleep 0.1; echo; done
+		cat rest.txt
+	S
+	chmod +x slow
+	rm -f go
+	cat >first.txt <<-'R'
+		```json plan
+		{"needs_code": true, "approach": "add up the rows", "checks": []}
+		```
+
+		```python
+		import os
+		total = 0
+	R
+	cat >rest.txt <<-R
+		for row in range(40):
+		    print('row', row, flush=True)
+		os.execv('/usr/bin/tail', ['tail-$$-$1', '-f', '/dev/null'])
+		\`\`\`
+	R
+}
 # A task of a batch: what the program is to do with its standard input.
 square() { # id number [other members]
 	none='{}'

@@ -6,15 +6,6 @@
 . "$top/tests/integration/screen.sh"
 quick="--role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python"
 
-# A model that writes the first half of its reply, blank lines, and the rest when the test says so.
-cat >slow <<'S'
-#!/bin/sh
-cat >/dev/null
-cat first.txt
-until [ -e go ]; do sleep 0.1; echo; done
-cat rest.txt
-S
-chmod +x slow
 resized() { # columns rows
 	size="$2 $1"
 	tm resize-window -t assay -x "$1" -y "$2"
@@ -43,22 +34,7 @@ left 0 'left'
 
 watched() { # columns rows
 	columns=$1 rows=$2
-	rm -f go
-	cat >first.txt <<-'R'
-		```json plan
-		{"needs_code": true, "approach": "add up the rows", "checks": []}
-		```
-
-		```python
-		import os, sys
-		total = 0
-	R
-	cat >rest.txt <<-R
-		for row in range(40):
-		    print('row', row, flush=True)
-		os.execv('/usr/bin/tail', ['tail-$$-$1', '-f', '/dev/null'])
-		\`\`\`
-	R
+	slowly "$1"
 	open --fast --require none --timeout 60 --profile off --max-attempts 1
 	line 'what is the sum?'
 	sees '^approach: add up the rows' "$1 columns: the approach is to be seen before the program is there"

@@ -42,33 +42,6 @@ print(len(numbers), "columns")
 print(sum(numbers.values()), "in all")
 for n in range(101):
     print(f"\r{n} of 100", end="", flush=True)'
-# A reply that stops in its middle until the test says so; blank lines come all the time.
-cat >slow <<'S'
-#!/bin/sh
-cat >/dev/null
-cat first.txt
-until [ -e go ]; do sleep 0.1; echo; done
-cat rest.txt
-S
-chmod +x slow
-slowly() { # word
-	rm -f go
-	cat >first.txt <<-'R'
-		```json plan
-		{"needs_code": true, "approach": "add up the rows", "checks": []}
-		```
-
-		```python
-		import os
-		total = 0
-	R
-	cat >rest.txt <<-R
-		for row in range(40):
-		    print('row', row, flush=True)
-		os.execv('/usr/bin/tail', ['tail-$$-$1-comes', '-f', '/dev/null'])
-		\`\`\`
-	R
-}
 many() { # questions that are answered at once, the first with a table
 	forget
 	say code "$(program 'for n in range(3):
@@ -117,7 +90,7 @@ record() { # what the terminal is sent
 	tm pipe-pane "cat >>$work/raw.txt"
 }
 coming() { # what [columns rows, meanwhile]: a reply and an output as they come
-	slowly "$1"
+	slowly "$1-comes"
 	ASSAY_CAREFUL=false model='--model-command ./slow'
 	open --fast --require none --timeout 60 --profile off --max-attempts 1
 	ASSAY_CAREFUL=true model='--script s.jsonl'
