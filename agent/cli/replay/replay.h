@@ -1,4 +1,4 @@
-/* assay replay: one run again, and what came of it. Internal to agent/cli/replay/. */
+/* assay replay: one run again, and what came of it. Internal to agent/cli/. */
 #ifndef AGENT_REPLAY_H
 #define AGENT_REPLAY_H
 
