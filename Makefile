@@ -187,7 +187,7 @@ $(foreach t,$(UNIT_FAULTS),$(eval UNIT_LDFLAGS_$(t) := -Wl,--wrap=io_open,--wrap
 UNIT_LDFLAGS_test_audit_journal := -Wl,--wrap=statfs
 UNIT_LDFLAGS_test_audit_known := -Wl,--wrap=redact_bytes
 # It is a keeper itself; init.c is in it.
-TEMPLATE_OBJ := $(filter-out %/keeper.o %/init.o,$(KEEPER_OBJ))
+TEMPLATE_OBJ := $(filter-out %/main.o %/init.o,$(KEEPER_OBJ))
 UNIT_LDFLAGS_test_sandbox_template := $(TEMPLATE_OBJ)
 $(B)/tests/unit/test_sandbox_template: $(TEMPLATE_OBJ) $(B)/assay-warm.so
 # What they test is optimised; they themselves need not be, and compile in a third of the time. With

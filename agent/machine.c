@@ -6,8 +6,7 @@
 #include "agent/attempt.h"
 #include "agent/execution.h"
 #include "agent/prompt/context.h"
-#include "agent/record/cells.h"
-#include "agent/record/render.h"
+#include "agent/record/journal_task.h"
 #include "agent/run.h"
 #include "agent/stages/cell.h"
 #include "agent/stages/execute.h"
@@ -22,25 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void loop_result_release(struct loop_result *r)
-{
-	free(r->carried_by);
-	free(r->answer);
-	free(r->code);
-	free(r->reason);
-	free(r->unapproved);
-	json_free(r->cut_replies);
-	json_free(r->changed_inputs);
-	for (size_t i = 0; i < r->check_count; i++)
-		check_result_release(&r->checks[i]);
-	free(r->checks);
-	if (r->executed)
-		sandbox_result_release(&r->execution);
-	failure_release(&r->failure);
-	context_cell_free(r->cell);
-	*r = (struct loop_result){ .answer = NULL };
-}
 
 /* Errors that are a way for a run to end, each with its status. */
 static void finish_with_error(struct run *r, const struct error *err)
@@ -112,130 +92,6 @@ static int run_stages(struct run *r, struct error *err)
 
 /* --- the run's record --- */
 
-static struct json *checks_json(const struct check_list *list)
-{
-	struct json *array = json_array();
-
-	for (size_t i = 0; i < list->count; i++) {
-		struct json *check = json_object();
-		json_set_string(check, "kind", list->checks[i].kind);
-		json_set(check, "arg",
-			 list->checks[i].arg ? json_copy(list->checks[i].arg) : json_new_null());
-		json_set_string(check, "source", check_source_name(list->checks[i].source));
-		json_append(array, check);
-	}
-	return array;
-}
-
-static struct json *turns_json(const struct task *task)
-{
-	struct json *array = json_array();
-
-	for (size_t i = 0; i < task->turn_count; i++) {
-		struct json *turn = json_object();
-		json_set_string(turn, "question", task->turns[i].question);
-		json_set_string(turn, "code", task->turns[i].code);
-		if (task->turns[i].lang) /* a record of before has none */
-			json_set_string(turn, "language", task->turns[i].lang);
-		json_set_string(turn, "output", task->turns[i].output);
-		json_set_string(turn, "notes", task->turns[i].notes);
-		json_set_string(turn, "answer", task->turns[i].answer);
-		json_append(array, turn);
-	}
-	return array;
-}
-
-/* The rules that screen the run, but for the user's own, which are settings. */
-static char *rules_text(const struct run *r)
-{
-	const struct basis *basis = r->loop->basis;
-
-	if (!basis || !basis->rules)
-		return mem_strdup(rulebook_print());
-	cleanup_json struct json *texts = rulebook_copy(basis->rules);
-	return json_print(texts);
-}
-
-/* {"python":{"numpy":"1.24.2"}}: with what a version of a package can be told from another later.
- * It is the same for all runs of an environment, and stored once. NULL: nobody can say. */
-static char *packages_text(const struct run *r)
-{
-	const struct execute_ops *ops = &r->loop->execute;
-	cleanup_json struct json *all = json_object();
-	const struct language *language;
-
-	for (size_t i = 0; (language = language_at(i)); i++) {
-		struct sandbox_environment e = { .language = NULL };
-		struct error ignored = ERROR_INIT;
-
-		if (ops->describe(ops->self, language, &e, &ignored) < 0 || !e.installed)
-			continue;
-		struct json *installed = json_parse(e.installed, strlen(e.installed), 0, &ignored);
-		if (installed)
-			json_set(all, language->name, installed);
-	}
-	return json_count(all) ? json_print(all) : NULL;
-}
-
-/* Which of the files nobody gave. */
-static void add_made(struct json *data, const struct task *t)
-{
-	struct json *made = json_array();
-
-	for (size_t i = 0; i < t->file_count; i++)
-		if (t->files[i].made)
-			json_append(made, json_new_string(t->files[i].path));
-	if (json_count(made))
-		json_set(data, "made", made);
-	else
-		json_free(made);
-}
-
-/* The task as an event: with it a replay needs nothing but the log. */
-static int record_task(struct run *r, const struct json *texts, struct error *err)
-{
-	const struct task *t = r->task;
-	cleanup_json struct json *data = json_object();
-	cleanup_free struct sandbox_file *files = task_inputs(t);
-	size_t kept = context_blobs(t->context);
-	cleanup_free struct audit_blob *blobs =
-		mem_array(NULL, 6 + t->file_count + kept, sizeof(*blobs));
-	cleanup_free char *names = mem_alloc((t->file_count + 1) * JOURNAL_NAME_SIZE);
-	cleanup_cells_text struct cells_text of_cells = { .names = NULL };
-	cleanup_free char *templates = json_print(texts), *rules = rules_text(r);
-	cleanup_free char *packages = packages_text(r);
-
-	json_set_string(data, "id", t->id);
-	json_set_string(data, "lang", t->lang);
-	json_set(data, "checks", checks_json(&t->checks));
-	json_set(data, "turns", turns_json(t));
-	if (t->extra)
-		json_set(data, "extra", json_copy(t->extra));
-	json_set_string(data, "mark", r->mark);
-	if (r->tools)
-		json_set(data, LOOP_TOOLS, json_copy(r->tools));
-	json_set(data, "environments", json_copy(r->environments));
-	size_t n = 0;
-	blobs[n++] = (struct audit_blob){ "prompt", "text/plain", t->prompt, strlen(t->prompt) };
-	blobs[n++] = (struct audit_blob){ JOURNAL_TEMPLATES, "application/json", templates,
-					  strlen(templates) };
-	blobs[n++] = (struct audit_blob){ JOURNAL_RULES, "application/json", rules, strlen(rules) };
-	if (packages)
-		blobs[n++] = (struct audit_blob){ JOURNAL_PACKAGES, "application/json", packages,
-						  strlen(packages) };
-	if (t->stdin_bytes)
-		blobs[n++] = (struct audit_blob){ "stdin", "application/octet-stream",
-						  t->stdin_bytes, t->stdin_len };
-	if (t->tests)
-		blobs[n++] =
-			(struct audit_blob){ "tests", "text/plain", t->tests, strlen(t->tests) };
-	n += journal_add_files(data, files, t->file_count, blobs + n, names);
-	add_made(data, t);
-	context_record(data, t->context, blobs + n, &of_cells);
-	return journal_queue(&r->journal, stage_name(STAGE_TASK), 0, "done", data, blobs, n + kept,
-			     err);
-}
-
 /* Sixteen digits that nobody whose text stands between them can know. */
 static void make_mark(struct run *r)
 {
@@ -271,7 +127,8 @@ static int record_program(struct run *r, struct error *err)
 {
 	cleanup_free struct sandbox_file *files = task_inputs(r->task);
 	const struct sandbox_job job = execution_job(r, r->language, files, r->code, r->code_len);
-	cleanup_free char *rules = r->task->program->screened ? rules_text(r) : NULL;
+	cleanup_free char *rules =
+		r->task->program->screened ? journal_rules_text(r->loop->basis) : NULL;
 
 	return rules ? journal_program(&r->journal, &job, rules, err) : 0;
 }
@@ -341,7 +198,7 @@ static int begin(struct run *r, struct error *err)
 		return -1;
 	r->journal.context = r->task->context;
 	memcpy(r->result.run, run.id, sizeof(r->result.run));
-	return asks ? record_task(r, texts, err) : record_program(r, err);
+	return asks ? journal_task(r, texts, err) : record_program(r, err);
 }
 
 static int exit_code_of(const struct run *r)
@@ -465,47 +322,4 @@ int loop_run(const struct loop *loop, const struct task *task, struct loop_resul
 	}
 	run_release(&r);
 	return rc;
-}
-
-/* --- the result as JSON --- */
-
-struct json *loop_result_json(const struct loop_result *r)
-{
-	struct json *object = json_object(), *checks = json_array(), *usage = json_object();
-	struct json *execution =
-		r->executed ? render_execution(&r->execution, &r->failure, true) : NULL;
-	const struct json *artifacts = json_get(execution, "artifacts");
-
-	json_set_string(object, "run", *r->run ? r->run : NULL);
-	json_set_string(object, "status", run_status_name(r->status));
-	json_set_string(object, "level", level_name(r->level));
-	json_set_string(object, "carried_by", r->carried_by);
-	json_set_string(object, "answer", r->answer);
-	json_set_int(object, "attempts", r->attempts);
-	if (r->code)
-		json_set_bytes(object, "code", r->code, r->code_len);
-	else
-		json_set_null(object, "code");
-	json_set_string(object, "language", r->language);
-	for (size_t i = 0; i < r->check_count; i++)
-		json_append(checks, check_result_json(&r->checks[i]));
-	json_set(object, "checks", checks);
-	json_set(object, "artifacts", artifacts ? json_copy(artifacts) : json_array());
-	json_set(object, "execution", execution ? execution : json_new_null());
-	json_set_int(usage, "input_tokens", r->usage.input_tokens);
-	json_set_int(usage, "cached_tokens", r->usage.cached_tokens);
-	json_set_int(usage, "output_tokens", r->usage.output_tokens);
-	json_set_int(usage, "reasoning_tokens", r->usage.reasoning_tokens);
-	json_set_string(usage, "source", llm_usage_source_name(r->usage.source));
-	json_set(object, "usage", usage);
-	if (r->cost_micro_usd >= 0)
-		json_set_number(object, "cost_usd", (double)r->cost_micro_usd / 1e6);
-	else
-		json_set_null(object, "cost_usd");
-	json_set_int(object, "duration_ms", r->duration_ms);
-	json_set(object, "cut_replies", r->cut_replies ? json_copy(r->cut_replies) : json_array());
-	json_set(object, "changed_inputs",
-		 r->changed_inputs ? json_copy(r->changed_inputs) : json_array());
-	json_set_string(object, "error", r->status == RUN_SUCCESS ? NULL : r->reason);
-	return object;
 }

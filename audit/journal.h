@@ -9,7 +9,7 @@
  * a commit of another that begins the write-ahead log anew (sqlite.org/wal.html,
  * "The WAL-Reset Bug"): the checkpoint goes by a header that it read before. It
  * is met by who checkpoints without SQLite's own write lock, as the automatic
- * checkpoints do. Ours are made with that lock or not at all (journal_shrink),
+ * checkpoints do. Ours are made with that lock or not at all (shrink),
  * and by the last connection as it closes, which holds the file alone.
  *
  * What is on the disk when is in audit/durable.h. The file alone is a whole log

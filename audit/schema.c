@@ -116,7 +116,7 @@ static int fail(struct audit *audit, int64_t version, struct error *err)
 /* Under the write lock, and only if no other process was first. */
 int schema_migrate(struct audit *audit, struct error *err)
 {
-	/* Only before the first table: lets audit_remove give pages back. */
+	/* Only before the first table: lets audit_remove_all give pages back. */
 	if (db_exec(audit, "PRAGMA auto_vacuum = INCREMENTAL", "create", err) < 0 ||
 	    db_begin(audit, err) < 0)
 		return -1;

@@ -250,7 +250,7 @@ static int serves(const struct line *line, const struct llm_request *request, st
 	return regex_search(line->match, prompt, strlen(prompt), 0, NULL, 0, err);
 }
 
-/* Takes the next line for the request, or NULL with *ret_failed telling why not. */
+/* Takes the next line for the request, or NULL with err telling why not. */
 static const struct line *next_line(struct script *s, const struct llm_request *request,
 				    struct error *err)
 {

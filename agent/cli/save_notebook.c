@@ -5,7 +5,7 @@
  */
 #include "agent/cli/save_notebook.h"
 
-#include "agent/record/recorded.h"
+#include "agent/record/recording.h"
 #include "agent/stage.h"
 #include "base/base64.h"
 #include "base/mem.h"

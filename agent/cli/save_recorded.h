@@ -2,7 +2,7 @@
 #ifndef AGENT_SAVE_RECORDED_H
 #define AGENT_SAVE_RECORDED_H
 
-#include "agent/record/recorded.h"
+#include "agent/record/recording.h"
 
 struct save_recorded {
 	struct recording recording;

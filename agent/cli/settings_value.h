@@ -1,7 +1,4 @@
-/*
- * What settings.c reads its values with: for the two of them alone. What others may ask of one
- * value is in settings.h.
- */
+/* Settings, and each value of them; the end of it is for settings.c alone. */
 #ifndef AGENT_SETTINGS_VALUE_H
 #define AGENT_SETTINGS_VALUE_H
 

@@ -68,8 +68,9 @@ int task_add_named(struct task *task, const struct task_place *place, const char
 		   struct error *err);
 
 /* A file or a folder under its own last name, or the one it is given (NAME=PATH), a pipe of the
- * shell's and standard input ("-") too: ERR_FAILED as io_read_file and input_open, ERR_USAGE for a
- * name that nothing tells apart from another's, ERR_CANCELLED when cancel_fd is readable. */
+ * shell's and standard input ("-") too: ERR_FAILED as io_read_file, input_open_path and
+ * input_open_fd, ERR_USAGE for a name that nothing tells apart from another's, ERR_CANCELLED when
+ * cancel_fd is readable. */
 int task_add_file(struct task *task, const char *path, const struct task_taking *t,
 		  struct error *err);
 /* The same, or all that a pattern fits. */

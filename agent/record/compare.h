@@ -2,7 +2,7 @@
 #ifndef AGENT_COMPARE_H
 #define AGENT_COMPARE_H
 
-#include "agent/record/recorded.h"
+#include "agent/record/recording.h"
 #include "base/json.h"
 
 /*

@@ -6,6 +6,7 @@
 
 #include "agent/call_cells.h"
 #include "agent/record/cells.h"
+#include "agent/record/player.h"
 #include "agent/state_limits.h"
 #include "base/mem.h"
 

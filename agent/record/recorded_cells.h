@@ -3,7 +3,7 @@
 #define AGENT_RECORDED_CELLS_H
 
 #include "agent/context.h"
-#include "agent/record/recorded.h"
+#include "agent/record/recording.h"
 
 /* Whether the event has one; and what it is. On failure ret is to be released, too. */
 bool context_recorded(const struct json *data);

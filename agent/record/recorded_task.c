@@ -3,7 +3,7 @@
  * conversation's /run. With it a replay needs nothing but the log and those inputs that the log has
  * not whole: what lies in their place now may not pass for the same.
  */
-#include "agent/record/recorded.h"
+#include "agent/record/recording.h"
 
 #include "agent/input/input.h"
 #include "agent/record/recorded_cells.h"

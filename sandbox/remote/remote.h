@@ -78,6 +78,8 @@ struct remote {
 	size_t wall_count;
 };
 
+/* --- remote.c --- */
+
 /* The answer to one request of an action and a member; NULL with err. */
 struct json *remote_ask_for(struct remote *r, const char *action, const char *member,
 			    const char *value, struct error *err);

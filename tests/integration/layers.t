@@ -43,7 +43,7 @@ plant agent/cli/session.c '#include "sandbox/backend.h"' 'session.c may not incl
 plant agent/cli/main.c '#include "sandbox/native/native.h"' 'main.c may not include' 'and no backend'
 plant sandbox/backend.c '#include "sandbox/native/native.h"' 'sandbox/backend.c may not include' \
 	'the contract names no backend: the list does'
-plant sandbox/native/keeper/keeper.c '#include "agent/loop.h"' 'keeper.c may not include' 'arrows point down'
+plant sandbox/native/keeper/main.c '#include "agent/loop.h"' 'keeper/main.c may not include' 'arrows point down'
 plant agent/machine.c '#include "agent/cli/settings.h"' 'agent/machine.c may not include' \
 	'the engine knows no command line'
 plant agent/record/journal.h '#include "agent/cli/terminal/term.h"' 'journal.h may not include' \

@@ -3,7 +3,7 @@
  * Nothing runs here, and no log is opened: a record is JSON that the test has written.
  */
 #include "agent/record/cells.h"
-#include "agent/record/recorded.h"
+#include "agent/record/recording.h"
 #include "agent/record/recorded_cells.h"
 
 #include "base/json.h"

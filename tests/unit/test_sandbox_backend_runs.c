@@ -5,7 +5,7 @@
 #include "tests/unit/test_sandbox_backend.h"
 
 #include "agent/cli/program.h"
-#include "agent/record/recorded.h"
+#include "agent/record/recording.h"
 #include "agent/task.h"
 
 #define READ "{\"syntax_error\":null,\"failed\":null,\"facts\":[]}\n"

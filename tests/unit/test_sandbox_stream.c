@@ -8,10 +8,8 @@
 #include "sandbox/native/far.h"
 #include "sandbox/native/native.h"
 
-#define run_job keeper_run_job
 #include "sandbox/native/keeper/stream.c"
 #include "sandbox/native/keeper/util.c"
-#undef run_job
 
 #include "tests/unit/test_stream_far.h"
 

@@ -8,7 +8,7 @@
 #include "agent/cli/batch/earlier.h"
 #include "agent/cli/batch/outcome.h"
 #include "agent/cli/session.h"
-#include "agent/record/recorded.h"
+#include "agent/record/player.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

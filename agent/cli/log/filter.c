@@ -78,8 +78,9 @@ static int check_level(const char *level, struct error *err)
 {
 	if (!level || level_parse(level) >= 0)
 		return 0;
-	return error_set(err, ERR_USAGE,
-			 "--level \"%.60s\": none, ran, judged, checked or expected", level);
+	cleanup_buf struct buf names = BUF_INIT(1 << 10);
+	level_list(&names, ", ", " or ");
+	return error_set(err, ERR_USAGE, "--level \"%.60s\": %s", level, names.data);
 }
 
 static int read_cost(const char *text, struct log_filter *f, struct error *err)

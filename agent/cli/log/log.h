@@ -1,4 +1,4 @@
-/* The subcommands of assay log. Internal to agent/. */
+/* The subcommands of assay log. Internal to agent/cli/. */
 #ifndef AGENT_LOG_H
 #define AGENT_LOG_H
 

@@ -7,7 +7,7 @@
 
 #include "agent/cli/conversation.h"
 #include "agent/cli/terminal/term.h"
-#include "agent/record/recorded.h"
+#include "agent/record/recording.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 

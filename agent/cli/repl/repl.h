@@ -1,4 +1,4 @@
-/* The conversation of a terminal session. Internal to agent/. */
+/* The conversation of a terminal session. Internal to agent/cli/. */
 #ifndef AGENT_REPL_H
 #define AGENT_REPL_H
 

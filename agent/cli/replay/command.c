@@ -1,6 +1,6 @@
 /*
  * assay replay: the same loop with recorded ends, compared stage by stage. What is played
- * back is the engine's business (agent/record/recorded.h), what is told is tell.c's.
+ * back is the engine's business (agent/record/player.h), what is told is tell.c's.
  */
 #include "agent/cli/command.h"
 

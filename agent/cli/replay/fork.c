@@ -22,11 +22,12 @@ int replay_check_from(const struct recording *r, const char *from, struct error 
 {
 	cleanup_buf struct buf had = BUF_INIT(FROM_STAGES_MAX);
 
-	if (role_parse(from) < 0 && !is_end(from))
+	if (role_parse(from) < 0 && !is_end(from)) {
+		role_list(&had, ", ", " or ");
 		return error_set(err, ERR_USAGE,
-				 "--from \"%.40s\": a stage that asks the model: plan, code, "
-				 "repair, judge or answer; or end",
-				 from);
+				 "--from \"%.40s\": a stage that asks the model: %s; or end", from,
+				 had.data);
+	}
 	if (is_end(from) || recording_asked(r, from))
 		return 0;
 	for (int i = 0; i < ROLE_COUNT; i++)

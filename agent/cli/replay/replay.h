@@ -1,4 +1,4 @@
-/* assay replay: one run again, and what came of it. Internal to agent/cli/replay/. */
+/* assay replay: one run again, and what came of it. Internal to agent/cli/. */
 #ifndef AGENT_REPLAY_H
 #define AGENT_REPLAY_H
 
@@ -6,6 +6,7 @@
 #include "agent/prompt/prompt.h"
 #include "agent/record/compare.h"
 #include "agent/record/divergence.h"
+#include "agent/record/player.h"
 #include "agent/cli/settings.h"
 #include "agent/cli/terminal/approver.h"
 #include "agent/cli/terminal/console.h"

@@ -1,7 +1,7 @@
 /*
  * The keyboard while a conversation has it: what is typed during a run is neither shown
  * nor lost nor taken for the answer of a question, but waits for the line that it is of.
- * A process has one terminal: what is known of it is the process's.
+ * A process has one keyboard: its state is the process's.
  */
 #ifndef AGENT_KEYBOARD_H
 #define AGENT_KEYBOARD_H

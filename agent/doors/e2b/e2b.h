@@ -1,6 +1,6 @@
 /*
  * E2B's wire (e2b.dev: its control API, envd and code interpreter), as its unmodified clients speak
- * it. What they send is in ../../tests/integration/full; here is what its files share.
+ * it. What they send is in tests/integration/full; here is what its files share.
  */
 #ifndef AGENT_DOORS_E2B_H
 #define AGENT_DOORS_E2B_H

@@ -108,6 +108,8 @@ struct home_left {
  * there is no room, is added to lost, a line each. */
 void home_take(struct home *t, const struct home_left *left, struct buf *lost);
 
+/* --- agent/doors/e2b/home.c --- */
+
 /* All of it as a tar archive (ustar, long names as GNU has them), with links to what is shown.
  * Caller frees; NULL: it could not be read. */
 char *home_archive(const struct home *t, size_t *ret_len, struct error *err);

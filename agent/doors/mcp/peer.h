@@ -118,6 +118,8 @@ int approval_ask(void *self, int attempt, const char *lang, const char *code, si
  * the same call once more, the program would call all again. */
 bool approval_present(void *self);
 
+/* --- agent/doors/mcp/peer.c --- */
+
 /* resultType and serverInfo, where the era has them. Takes and returns result. */
 struct json *peer_complete(bool modern, struct json *result);
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define KEEPER_INIT "/init" /* what this program is called there */
+
 #define BOOT_MODULES	 "/modules" /* loaded in the order of their names */
 #define BOOT_DISK	 "/dev/vda" /* ext4, read-only */
 #define BOOT_PORT_STREAM 1	    /* of virtio's serial device, by their numbers */
@@ -15,6 +17,9 @@
 #define BOOT_VSOCK	 "/dev/vsock" /* where it is, it is the stream */
 #define BOOT_VSOCK_PORT	 1024
 #define BOOT_BEGIN	 "b" /* the first byte there, of who wants the stream */
+
+/* This program as pid 1 of a machine. */
+void boot_main(void) __attribute__((noreturn));
 
 /* --- initramfs.c --- */
 

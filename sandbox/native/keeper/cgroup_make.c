@@ -7,6 +7,8 @@
  * run is born inside. No group of anybody else's is changed.
  */
 #include "sandbox/native/keeper/cgroup.h"
+#include "sandbox/native/keeper/delegation.h"
+#include "sandbox/native/keeper/hierarchy.h"
 #include "sandbox/native/keeper/keeper.h"
 
 #include <fcntl.h>

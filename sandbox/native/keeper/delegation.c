@@ -8,6 +8,9 @@
  * Only a group that is marked as delegated, or that belongs to us when we are
  * not root, is touched: root could rearrange every session of the host.
  */
+#include "sandbox/native/keeper/delegation.h"
+
+#include "sandbox/native/keeper/hierarchy.h"
 #include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
  * starts the keeper, hands it what comes, and sends what the pipes and the keeper say. It decides
  * nothing about a run, and when the stream ends, by whatever cause, so does all that it started.
  */
+#include "sandbox/native/keeper/single.h"
 #include "sandbox/native/keeper/stream.h"
 #include "sandbox/native/spawn.h"
 

@@ -7,7 +7,10 @@
  * another's queue, and a guest can stack some hundred. The next run waits that long only for memory
  * it would be charged with. It may not wait for more than some three seconds.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/garbage.h"
+
+#include "sandbox/native/keeper/supervise.h"
+#include "sandbox/native/keeper/util.h"
 
 #include <sys/socket.h>
 #include <time.h>

@@ -1,7 +1,6 @@
 /*
- * The control groups of a keeper: where the hierarchies are, the groups it makes in them, their
- * limits and counts, and what these say of a run that thrashes. As in all of the keeper, functions
- * return 0 or -1 with errno.
+ * The control groups of a keeper: made (cgroup_make.c), limited, read and removed in a file each.
+ * As in all of the keeper, functions return 0 or -1 with errno.
  */
 #ifndef SANDBOX_KEEPER_GROUPS_H
 #define SANDBOX_KEEPER_GROUPS_H
@@ -11,37 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* --- hierarchy.c --- */
-
-#define HIERARCHY_PATH 512
-#define HIERARCHY_TEXT 16384
-
-/* Where a hierarchy is mounted and where in it we are. */
-struct hierarchy {
-	char own[HIERARCHY_PATH]; /* our group's directory */
-	size_t mount_len;	  /* the part of own that is the mount point */
-};
-
-/* What the kernel says of all of them: read once, it is half of the work. */
-struct hierarchy_tables {
-	char mounts[65536], own[HIERARCHY_TEXT];
-};
-
-bool hierarchy_read(struct hierarchy_tables *ret);
-/* That of a v1 controller; "" is v2. */
-bool hierarchy_find(const struct hierarchy_tables *t, const char *controller,
-		    struct hierarchy *ret);
-/* The word is in the first len bytes of a list by comma, blank or colon. */
-bool hierarchy_list_has(const char *list, size_t len, const char *word);
-
-/* --- delegation.c --- */
-
-/* Makes our own v2 group one that hands controllers down, if it was delegated to
- * us: moves all it has into a leaf. */
-bool delegation_take(const char *path);
-
-/* --- cgroup_make.c, cgroup_limit.c, cgroup_read.c, cgroup_remove.c --- */
 
 enum cgroup_file {
 	CG_MEMORY_LIMIT,
@@ -116,17 +84,5 @@ int64_t cgroups_cpu_us(const struct cgroups *c);
 int cgroups_cpu(const struct cgroups *c, struct cpu_time *ret);
 /* Since base: divided as the samples say, in sum what was measured. */
 int cgroups_cpu_since(const struct cgroups *c, const struct cpu_time *base, struct cpu_time *ret);
-
-/* --- thrash.c --- */
-
-struct thrash {
-	int64_t since_us;    /* at the limit; 0: it is not */
-	struct cpu_time cpu; /* then, as the others */
-	int64_t read_back;
-	uint64_t oom_kills;
-};
-
-/* Whether a group has been at its memory limit for a while and done nothing else. */
-bool thrash_look(struct thrash *t, const struct cgroups *c, int64_t now);
 
 #endif

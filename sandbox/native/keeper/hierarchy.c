@@ -2,6 +2,8 @@
  * Where each control group hierarchy is mounted, and where in it we are: out of
  * /proc/self/mountinfo (proc(5)) and /proc/self/cgroup (cgroups(7)). Nothing is written.
  */
+#include "sandbox/native/keeper/hierarchy.h"
+
 #include "sandbox/native/keeper/keeper.h"
 
 #include <fcntl.h>

@@ -5,7 +5,10 @@
  * job; whatever goes wrong before the program is in it, the job starts cold in fresh walls. It is
  * a fork of a template (template.c) where there is one for such a job.
  */
+#include "sandbox/native/keeper/job.h"
+
 #include "sandbox/native/keeper/run.h"
+#include "sandbox/native/keeper/standby.h"
 #include "sandbox/native/keeper/template.h"
 
 #include <errno.h>

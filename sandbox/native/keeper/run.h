@@ -6,6 +6,7 @@
 #define SANDBOX_KEEPER_RUN_H
 
 #include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/thrash.h"
 
 #include <sys/resource.h>
 #include <sys/vfs.h>

@@ -5,6 +5,8 @@
  * contents, mount nothing but the very inode that assay opened, and no guest is ever in reach of
  * it.
  */
+#include "sandbox/native/keeper/share.h"
+
 #include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>

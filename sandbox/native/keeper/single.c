@@ -9,6 +9,8 @@
  * (cpuacct) and refuses more processes than a user may have; memory is what it says that it holds
  * itself, looked at as the run goes on, which is only right because nothing else is there.
  */
+#include "sandbox/native/keeper/single.h"
+
 #include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>

@@ -3,7 +3,9 @@
  * the next one, replaced when they are gone or what the last one left cannot be taken away. While
  * a run lasts, nothing here is called.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/standby.h"
+
+#include "sandbox/native/keeper/garbage.h"
 
 #include <signal.h>
 #include <sys/wait.h>

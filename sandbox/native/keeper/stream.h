@@ -154,6 +154,11 @@ int link_take(struct link *l, const struct stream_frame *f);
  * without what the payload put there. -1: it could not be made. */
 int left_list(int disk, const struct protocol_request *request, int payload, int *ret_fd);
 
+/* --- stream.c: this program as an end of a stream, or as a COMMAND --- */
+
+/* As the arguments say; its exit status. */
+int stream_main(char **arguments);
+
 /* --- far.c, near.c: the two programs; engine.c: a COMMAND of the latter --- */
 
 enum far_way {

@@ -9,6 +9,8 @@
  * that sleeps there reads nothing back; one that computes spends its time on that. This may not end
  * a run, only say what it is.
  */
+#include "sandbox/native/keeper/thrash.h"
+
 #include "sandbox/native/keeper/keeper.h"
 
 #define WINDOW_US	2000000

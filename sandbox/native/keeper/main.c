@@ -4,7 +4,13 @@
  * folder. It may hold no key and read no byte that a guest writes, nobody asks the guest anything,
  * and when assay or this program dies, all that it started must die with it.
  */
+#include "sandbox/native/keeper/boot.h"
+#include "sandbox/native/keeper/job.h"
 #include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/share.h"
+#include "sandbox/native/keeper/single.h"
+#include "sandbox/native/keeper/standby.h"
+#include "sandbox/native/keeper/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,6 @@
-/*
- * The recorded ends: a run's events played back to the loop. The loop cannot
- * tell them from the live ones, and below tier `model` no network call can
- * happen because there is no live model to make it.
- */
-#ifndef AGENT_RECORDED_H
-#define AGENT_RECORDED_H
+/* A recorded run, as data: what the log has of it. The ends that play it are in player.h. */
+#ifndef AGENT_RECORDING_H
+#define AGENT_RECORDING_H
 
 #include "agent/loop.h"
 
@@ -40,6 +36,16 @@ void recording_release(struct recording *r);
 const struct recorded_event *recording_find(const struct recording *r, const char *stage,
 					    int attempt, const char *phase);
 
+/* The first event not played yet of that stage, phase (NULL: any) and attempt
+ * that `is` holds for (NULL: any). */
+struct recorded_event *recording_next(struct recording *r, const char *stage, const char *phase,
+				      int attempt, bool (*is)(const struct recorded_event *));
+/* What ran next, a program or a look: they are played in their order. */
+struct recorded_event *recording_next_execution(struct recording *r, const char *phase,
+						int attempt);
+/* A stage that asks for code has the call's record, too. */
+bool recording_is_screening(const struct recorded_event *e);
+
 /* Whether that stage asked its model. */
 bool recording_asked(const struct recording *r, const char *stage);
 /* Whether there is an answer of the language's parser to what that stage screens that is
@@ -56,6 +62,12 @@ const char *recording_cut_off(const struct recording *r);
 int recording_lacks(const struct recording *r, enum error_kind kind, const char *what,
 		    struct error *err);
 
+/* The bytes of an event's blob, NUL-terminated; caller frees. ret_len may be NULL. */
+int recording_blob(const struct recording *r, const struct json *data, const char *name,
+		   char **ret_bytes, size_t *ret_len, struct error *err);
+
+/* --- recorded_task.c --- */
+
 /* A task out of the record, with what it borrows. */
 struct recorded_task {
 	struct task task;
@@ -70,46 +82,15 @@ int recording_task(const struct recording *r, struct recorded_task *ret, struct 
 void recorded_task_release(struct recorded_task *t);
 #define cleanup_recorded_task __attribute__((cleanup(recorded_task_release)))
 
-/* The bytes of an event's blob, NUL-terminated; caller frees. ret_len may be NULL. */
-int recording_blob(const struct recording *r, const struct json *data, const char *name,
-		   char **ret_bytes, size_t *ret_len, struct error *err);
-void recorded_llm(struct llm *ret, struct recording *r);
-void recorded_execute(struct execute_ops *ret, struct recording *r);
-/* Whether an execution came to what the record has of it (how it ended and what it left);
- * also when the record has none. To be asked before recorded_took. */
-bool recorded_result_is(struct recording *r, int attempt, const struct sandbox_result *result);
-/* What the record has of its standard output; NULL with 0 when it has none. Caller frees. */
-char *recorded_output(struct recording *r, int attempt, size_t *ret_len);
-/* Whether its programs could call tools, and what their calls came to: nothing is called. */
+/* --- player_tools.c --- */
+
+/* Whether its programs could call tools. */
 bool recording_has_tools(const struct recording *r);
-void recorded_tools(struct tool_ops *ret, struct recording *r);
-/* Those of an attempt, as struct tool_ops' served; without all, but for one that ended the program
- * for want of a yes. Caller frees. */
-struct json *recorded_calls(const struct recording *r, int attempt, bool all);
 /* Whether a call of that attempt ended its program, for want of a yes; whether the run ended so
  * with nobody asked, and may go on. */
 bool recording_stops(const struct recording *r, int attempt);
 bool recording_waits(const struct recording *r);
 /* What such a run's last execution came to is as if it had never been. */
 void recording_drop_waiting(struct recording *r);
-/* Makes them once more at this port, as that attempt's program did. */
-void recorded_play_calls(const struct recording *r, int attempt, const struct sandbox_port *port);
-void recorded_clock(struct clock_ops *ret, struct recording *r);
-void recorded_approve(struct approve_ops *ret, struct recording *r);
-/* The wall limit of the next execution of an attempt: what the budgets had left
- * then is not what they leave now. */
-int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_ms);
-/* What that execution took; asked once after each. */
-void recorded_took(struct recording *r, int attempt, const struct sandbox_result *result,
-		   struct sandbox_metrics *ret);
-/* Only what is installed and what the inputs hold, from the record: for live
- * execution under recorded prompts. */
-int recorded_describe(void *self, const struct language *language, struct sandbox_environment *ret,
-		      struct error *err);
-/* As it was told then; false where it was not. */
-bool recorded_needs(void *self, const char *stage, int attempt, const struct language *language,
-		    const struct cell *list, size_t count, bool *ret_used);
-int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
-		     struct inspection *ret, struct error *err);
 
 #endif

@@ -2,7 +2,7 @@
  * The recorded end of tools: what calls came to in a run, out of its record. Nothing is ever called
  * here; a call that the record does not have is one that has no answer.
  */
-#include "agent/record/recorded.h"
+#include "agent/record/player.h"
 
 #include "agent/call.h"
 #include "base/mem.h"

@@ -1,8 +1,9 @@
 /*
- * A run out of the log: what was recorded, and ends that play it. A question that was never asked
- * is a divergence; nothing live stands in for it.
+ * The ends of a run that is played: its sandbox, clock and approver; its model and its tools are in
+ * player_llm.c and player_tools.c. A question that was never asked is a divergence; nothing live
+ * stands in for it.
  */
-#include "agent/record/recorded.h"
+#include "agent/record/player.h"
 
 #include "agent/record/render.h"
 #include "base/hash.h"
@@ -12,145 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BLOB_MAX ((size_t)1 << 30)
-
-/* --- loading --- */
-
-static int on_record(void *self, struct audit_record *record)
-{
-	struct recording *r = self;
-
-	r->events = mem_one_more(r->events, r->count, sizeof(*r->events));
-	r->events[r->count++] = (struct recorded_event){
-		.stage = mem_strdup(record->stage),
-		.phase = mem_strdup(record->phase),
-		.attempt = record->attempt,
-		.data = record->data,
-	};
-	record->data = NULL; /* kept here */
-	return 0;
-}
-
-int recording_load(struct recording *ret, struct audit *audit, const char *which, struct error *err)
-{
-	struct recording r = { .audit = audit };
-
-	if (audit_find(audit, which, &r.row, err) < 0)
-		return -1;
-	if (audit_events(audit, r.row.id, on_record, &r, err) < 0) {
-		recording_release(&r);
-		return -1;
-	}
-	*ret = r;
-	return 0;
-}
-
-void recording_release(struct recording *r)
-{
-	for (size_t i = 0; i < r->count; i++) {
-		free(r->events[i].stage);
-		free(r->events[i].phase);
-		json_free(r->events[i].data);
-	}
-	free(r->events);
-	audit_row_release(&r->row);
-	*r = (struct recording){ .audit = NULL };
-}
-
-const struct recorded_event *recording_find(const struct recording *r, const char *stage,
-					    int attempt, const char *phase)
-{
-	for (size_t i = 0; i < r->count; i++)
-		if (!strcmp(r->events[i].stage, stage) && !strcmp(r->events[i].phase, phase) &&
-		    (attempt < 0 || r->events[i].attempt == attempt))
-			return &r->events[i];
-	return NULL;
-}
-
-/* The first event not played yet of that stage, phase (NULL: any) and attempt
- * that `is` holds for (NULL: any). */
-static struct recorded_event *next_event(struct recording *r, const char *stage, const char *phase,
-					 int attempt, bool (*is)(const struct recorded_event *))
-{
-	for (size_t i = 0; i < r->count; i++) {
-		struct recorded_event *e = &r->events[i];
-
-		if (!e->used && !strcmp(e->stage, stage) && e->attempt == attempt &&
-		    (!phase || !strcmp(e->phase, phase)) && (!is || is(e)))
-			return e;
-	}
-	return NULL;
-}
-
-/* What ran next, a program or a look: they are played in their order. */
-static struct recorded_event *next_execution(struct recording *r, const char *phase, int attempt)
-{
-	for (size_t i = 0; i < r->count; i++) {
-		struct recorded_event *e = &r->events[i];
-
-		if (!e->used && e->attempt == attempt && !strcmp(e->phase, phase) &&
-		    (!strcmp(e->stage, stage_name(STAGE_EXECUTE)) ||
-		     (!strcmp(e->stage, stage_name(STAGE_LOOK)) &&
-		      (json_get(e->data, "outcome") || json_get(e->data, "wall_limit_ms")))))
-			return e;
-	}
-	return NULL;
-}
-
-bool recording_asked(const struct recording *r, const char *stage)
-{
-	for (size_t i = 0; i < r->count; i++)
-		if (!strcmp(r->events[i].stage, stage) && !strcmp(r->events[i].phase, "started") &&
-		    json_get(r->events[i].data, "messages"))
-			return true;
-	return false;
-}
-
-bool recording_has_execution(struct recording *r, int attempt)
-{
-	return next_execution(r, "done", attempt);
-}
-
-const char *recording_language(const struct recording *r)
-{
-	const struct recorded_event *e =
-		recording_find(r, stage_name(STAGE_EXECUTE), -1, "started");
-
-	return e ? json_get_string(e->data, "language") : NULL;
-}
-
-const char *recording_cut_off(const struct recording *r)
-{
-	if (r->row.ended_ms)
-		return NULL;
-	return r->count ? r->events[r->count - 1].stage : "its beginning";
-}
-
-int recording_lacks(const struct recording *r, enum error_kind kind, const char *what,
-		    struct error *err)
-{
-	if (!r->row.ended_ms)
-		return error_set(err, ERR_CANCELLED, "the record was cut off after %s",
-				 recording_cut_off(r));
-	return error_set(err, kind, "the loop %s", what);
-}
-
-/* --- blobs --- */
-
-int recording_blob(const struct recording *r, const struct json *data, const char *name,
-		   char **ret_bytes, size_t *ret_len, struct error *err)
-{
-	cleanup_buf struct buf bytes = BUF_INIT(BLOB_MAX);
-
-	if (audit_blob_of(r->audit, data, name, &bytes, err) < 0)
-		return -1;
-	size_t len;
-	*ret_bytes = buf_take(&bytes, &len);
-	if (ret_len)
-		*ret_len = len;
-	return 0;
-}
 
 /* --- the sandbox --- */
 
@@ -195,7 +57,7 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 {
 	struct recording *r = self;
 	struct sandbox_result x = { .exit_code = -1 };
-	struct recorded_event *e = next_execution(r, "done", attempt);
+	struct recorded_event *e = recording_next_execution(r, "done", attempt);
 
 	if (!e) {
 		cleanup_free char *what = mem_printf(
@@ -235,7 +97,7 @@ static int play_pair(void *self, int attempt, const struct sandbox_job jobs[2],
 
 int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_ms)
 {
-	struct recorded_event *e = next_execution(r, "started", attempt);
+	struct recorded_event *e = recording_next_execution(r, "started", attempt);
 
 	if (!e)
 		return otherwise_ms;
@@ -272,7 +134,7 @@ static bool artifacts_are(const struct json *list, const struct sandbox_result *
 
 bool recorded_result_is(struct recording *r, int attempt, const struct sandbox_result *x)
 {
-	const struct recorded_event *e = next_execution(r, "done", attempt);
+	const struct recorded_event *e = recording_next_execution(r, "done", attempt);
 	const char *outcome = e ? json_get_string(e->data, "outcome") : NULL;
 
 	return !outcome || (!strcmp(outcome, sandbox_outcome_name(x->outcome)) &&
@@ -284,7 +146,7 @@ bool recorded_result_is(struct recording *r, int attempt, const struct sandbox_r
 
 char *recorded_output(struct recording *r, int attempt, size_t *ret_len)
 {
-	const struct recorded_event *e = next_execution(r, "done", attempt);
+	const struct recorded_event *e = recording_next_execution(r, "done", attempt);
 
 	*ret_len = 0;
 	struct error ignored = ERROR_INIT;
@@ -297,7 +159,7 @@ char *recorded_output(struct recording *r, int attempt, size_t *ret_len)
 void recorded_took(struct recording *r, int attempt, const struct sandbox_result *result,
 		   struct sandbox_metrics *ret)
 {
-	struct recorded_event *e = next_execution(r, "done", attempt);
+	struct recorded_event *e = recording_next_execution(r, "done", attempt);
 
 	*ret = result->metrics;
 	if (!e)
@@ -352,24 +214,14 @@ int recorded_describe(void *self, const struct language *language, struct sandbo
 	return 0;
 }
 
-/* A stage that asks for code has the call's record, too. */
-static bool is_screening(const struct recorded_event *e)
-{
-	return json_get(e->data, "ruleset");
-}
-
-bool recording_has_parse(struct recording *r, const char *stage, int attempt)
-{
-	return next_event(r, stage, "done", attempt, is_screening);
-}
-
 /* What the parser found then; the rules are applied to it anew. */
 static int play_parse(void *self, const char *stage, int attempt, const char *lang,
 		      enum screen_profile profile, const char *code, size_t len, struct tree *ret,
 		      struct error *err)
 {
 	struct recording *r = self;
-	struct recorded_event *e = next_event(r, stage, "done", attempt, is_screening);
+	struct recorded_event *e =
+		recording_next(r, stage, "done", attempt, recording_is_screening);
 
 	(void)lang;
 	(void)profile;
@@ -453,7 +305,7 @@ static int play_approval(void *self, int attempt, const char *lang, const char *
 {
 	struct recording *r = self;
 	struct recorded_event *e =
-		next_event(r, stage_name(STAGE_APPROVE), NULL, attempt, is_persons);
+		recording_next(r, stage_name(STAGE_APPROVE), NULL, attempt, is_persons);
 
 	(void)lang;
 	(void)code;

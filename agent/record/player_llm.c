@@ -2,7 +2,7 @@
  * The model of a recorded run: its replies in their order, and from where a fork begins the live
  * one's or a person's program. It asks nobody before that.
  */
-#include "agent/record/recorded.h"
+#include "agent/record/player.h"
 
 #include "base/mem.h"
 
