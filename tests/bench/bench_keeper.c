@@ -6,6 +6,7 @@
  */
 #include "tests/bench/bench.h"
 
+#include "sandbox/native/connection.h"
 #include "tests/unit/test_native.h"
 
 #include <string.h>

@@ -11,9 +11,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-int engine_main(const char *socket_path, const char *image)
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes)
 {
-	return socket_path == image;
+	return socket_path == image && !memory_bytes;
 }
 
 int machine_main(char **arguments)

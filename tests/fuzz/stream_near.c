@@ -34,9 +34,9 @@ void near_wait_for_errors(struct near *n)
 	(void)n;
 }
 
-int engine_main(const char *socket_path, const char *image)
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes)
 {
-	return socket_path == image;
+	return socket_path == image && !memory_bytes;
 }
 
 int machine_main(char **arguments)
