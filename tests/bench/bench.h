@@ -27,10 +27,8 @@ static inline int bench_compare(const void *a, const void *b)
 /* Sorts times and prints minimum, median and 99th percentile; the median. */
 static inline double bench_print(const char *name, double *times, int count)
 {
-	double median;
-
 	qsort(times, (size_t)count, sizeof(*times), bench_compare);
-	median = times[count / 2];
+	double median = times[count / 2];
 	printf("  %-20s %8.2f %8.2f %8.2f", name, times[0], median, times[count - 1 - count / 100]);
 	return median;
 }

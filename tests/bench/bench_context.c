@@ -29,17 +29,16 @@ static int run_cell(const char *code, struct sandbox_result *ret, struct error *
 				   .id = id,
 				   .state_from = *from ? from : NULL,
 				   .rebuilds = true };
-	int status;
 
 	snprintf(id, sizeof(id), "RUN/%d", ++runs);
 	sandbox_limits_default(&job.limits);
 	job.limits.memory_bytes = (int64_t)6 << 30;
 	job.limits.wall_ms = job.limits.cpu_ms = 60000;
 	*ret = (struct sandbox_result){ .exit_code = -1 };
-	status = tests_prepare(&t, job.language, "", 0, &job, err) < 0 ||
-				 sandbox_run(sandbox, &job, NULL, ret, err) < 0 ?
-			 -1 :
-			 0;
+	int status = tests_prepare(&t, job.language, "", 0, &job, err) < 0 ||
+				     sandbox_run(sandbox, &job, NULL, ret, err) < 0 ?
+			     -1 :
+			     0;
 	tests_release(&t);
 	return status;
 }

@@ -107,9 +107,9 @@ static int run(struct sandbox *s, const char *code, int64_t wall_ms, struct watc
 static int timeouts(struct sandbox *s, int iterations)
 {
 	double *late = array(iterations);
-	struct watched w;
 
 	for (int n = 0; n < iterations; n++) {
+		struct watched w;
 		double begin = bench_now_ms();
 
 		if (run(s, "sleep 10", TIMEOUT_MS, &w, SANDBOX_TIMEOUT_WALL) < 0)
@@ -142,14 +142,14 @@ int main(int argc, char **argv)
 {
 	int iterations = argc > 1 ? atoi(argv[1]) : 200, rc;
 	struct error err = ERROR_INIT;
-	struct watched w;
-	struct sandbox *s;
 
 	if (iterations < 1)
 		return 2;
 	printf("the keeper, %d rounds, ms\n  %-20s %8s %8s %8s\n", iterations, "", "min", "median",
 	       "p99");
 	start(iterations);
+	struct sandbox *s;
+	struct watched w;
 	if (sandbox_open(&s, NULL, &err) < 0 || run(s, ":", 10000, &w, SANDBOX_EXIT) < 0) {
 		fprintf(stderr, "%s\n", err.message);
 		return 1;

@@ -64,12 +64,13 @@ static struct stream *load(size_t *ret_count)
 {
 	struct buf index = BUF_INIT(INDEX_MAX);
 	struct stream *streams = NULL;
-	char *line, *rest;
+	char *rest;
 	size_t count = 0;
 
 	if (!read_data("index.jsonl", &index))
 		return NULL;
-	for (line = strtok_r(index.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	for (char *line = strtok_r(index.data, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
 		struct error err = ERROR_INIT;
 		struct json *row = json_parse(line, strlen(line), JSON_BIG_AS_STRING, &err);
 		struct stream s = { .wire = wire_named(json_get_string(row, "wire")) };
@@ -93,12 +94,11 @@ static void decode(const struct stream *s, double *ret_tail_s)
 	struct llm_reply reply = { .first_token_ms = -1 };
 	size_t at = 0, last = s->body.len > 1 ? s->body.len - 1 : 0;
 	struct decode d;
-	double began;
 
 	decode_init(&d, &s->wire->responses, NULL);
 	for (; at < last; at += CHUNK)
 		decode_feed(&d, s->body.data + at, last - at < CHUNK ? last - at : CHUNK);
-	began = now_s();
+	double began = now_s();
 	decode_feed(&d, s->body.data + last, s->body.len - last);
 	decode_finish(&d);
 	decode_into_reply(&d, &reply);
@@ -117,7 +117,6 @@ static int by_number(const void *a, const void *b)
 static void measure(struct stream *streams, size_t count, const struct wire *wire)
 {
 	double *tails = NULL, began = now_s(), began_wall = seconds_of(CLOCK_MONOTONIC);
-	double took, took_wall;
 	size_t bytes = 0, n = 0;
 
 	while (bytes < ROUND_BYTES) {
@@ -133,8 +132,8 @@ static void measure(struct stream *streams, size_t count, const struct wire *wir
 		if (bytes == before)
 			return;
 	}
-	took = now_s() - began;
-	took_wall = seconds_of(CLOCK_MONOTONIC) - began_wall;
+	double took = now_s() - began;
+	double took_wall = seconds_of(CLOCK_MONOTONIC) - began_wall;
 	qsort(tails, n, sizeof(*tails), by_number);
 	printf("%-20s %7.1f MB/s (%.1f by the wall clock)  last byte to use: median %.1f us, "
 	       "99%% %.1f us, worst %.1f us (%zu replies)\n",
@@ -152,13 +151,13 @@ static void measure_growth(void)
 
 	for (size_t mib = 1; mib <= 16; mib *= 2) {
 		struct stream s = { .wire = &wire_openai_chat };
-		double began, tail;
 
 		buf_init(&s.body, INDEX_MAX);
 		while (s.body.len < mib << 20)
 			buf_addstr(&s.body, event);
 		buf_addstr(&s.body, "data: [DONE]\n\n");
-		began = now_s();
+		double began = now_s();
+		double tail;
 		decode(&s, &tail);
 		began = now_s() - began;
 		printf("one stream of %2zu MiB  %6.1f ms%s", mib, began * 1e3,
@@ -228,7 +227,6 @@ static void measure_calls(void)
 	struct llm_http_options options = { .provider = "bench", .model = "m" };
 	struct error err = ERROR_INIT;
 	char base[64];
-	struct llm llm;
 
 	if (sent_s == MAP_FAILED || bind(listener, (struct sockaddr *)&at, len) < 0 ||
 	    listen(listener, 8) < 0 || getsockname(listener, (struct sockaddr *)&at, &len) < 0)
@@ -237,6 +235,7 @@ static void measure_calls(void)
 		serve(listener, sent_s);
 	snprintf(base, sizeof(base), "http://127.0.0.1:%u/v1", (unsigned int)ntohs(at.sin_port));
 	options.base_url = base;
+	struct llm llm;
 	if (llm_http_open(&llm, &options, &err) < 0)
 		return;
 	while (n < CALLS && call(&llm, &tails[n])) {

@@ -109,12 +109,12 @@ static void time_waited(bool first, useconds_t ready_us, const char *code, char 
 	int pipes[2] = { -1, -1 }, status = -1;
 	const pid_t pid = start_interpreter(argv, pipes);
 	const size_t len = strlen(code);
-	char byte;
 
 	usleep(ready_us);
 	const double began = probe_now_ms();
 	const bool given = pid > 0 && write(pipes[0], code, len) == (ssize_t)len;
 	close(pipes[0]);
+	char byte;
 	const bool said = given && read(pipes[1], &byte, 1) == 1;
 	const double first_ms = probe_now_ms() - began;
 	if (pid > 0)

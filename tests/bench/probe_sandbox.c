@@ -226,9 +226,6 @@ static void run_refill(struct sandbox *with, const char *name, const char *code)
 				   .code_len = strlen(code) };
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
 	struct error err = ERROR_INIT;
-	struct used before[PROCESSES_MAX];
-	size_t count;
-	double used_ms;
 
 	if (!job.language) {
 		probe_no("no such language");
@@ -236,9 +233,10 @@ static void run_refill(struct sandbox *with, const char *name, const char *code)
 	}
 	sandbox_limits_default(&job.limits);
 	let_go(with);
-	count = look_below(KEEPER_OF(with)->keeper, before);
+	struct used before[PROCESSES_MAX];
+	size_t count = look_below(KEEPER_OF(with)->keeper, before);
 	prepare(with, &job);
-	used_ms = used_since(KEEPER_OF(with)->keeper, before, count);
+	double used_ms = used_since(KEEPER_OF(with)->keeper, before, count);
 	if (sandbox_run(with, &job, NULL, &result, &err) < 0)
 		probe_no(err.message);
 	else
@@ -266,12 +264,14 @@ static double private_mib(pid_t keeper)
 {
 	struct used all[PROCESSES_MAX];
 	size_t count = look_below(keeper, all);
-	double kib = 0, own;
+	double kib = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const pid_t parent = parent_of(all[i].pid);
+		double own = parent == keeper || parent_of(parent) != keeper ?
+				     0 :
+				     private_kib(all[i].pid);
 
-		own = parent == keeper || parent_of(parent) != keeper ? 0 : private_kib(all[i].pid);
 		kib = own > kib ? own : kib;
 	}
 	return kib / 1024;
@@ -282,7 +282,6 @@ static void run_memory(struct sandbox *with, const char *name, const char *code)
 	struct sandbox_job job = { .language = language_find(name),
 				   .code = code,
 				   .code_len = strlen(code) };
-	double mib;
 
 	if (!job.language) {
 		probe_no("no such language");
@@ -290,7 +289,7 @@ static void run_memory(struct sandbox *with, const char *name, const char *code)
 	}
 	sandbox_limits_default(&job.limits);
 	prepare(with, &job);
-	mib = private_mib(KEEPER_OF(with)->keeper);
+	double mib = private_mib(KEEPER_OF(with)->keeper);
 	if (mib > 0)
 		probe_ok(mib);
 	else

@@ -25,8 +25,7 @@ static void answer(char *const *words, size_t count)
 {
 	posix_spawn_file_actions_t actions;
 	double began, cpu = children_cpu_ms();
-	int status = -1, failed;
-	pid_t pid;
+	int status = -1;
 
 	(void)count;
 	posix_spawn_file_actions_init(&actions);
@@ -34,7 +33,8 @@ static void answer(char *const *words, size_t count)
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
 	began = probe_now_ms();
-	failed = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
+	pid_t pid;
+	int failed = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
 	if (failed == 0)
 		waitpid(pid, &status, 0);
 	began = probe_now_ms() - began;

@@ -348,7 +348,6 @@ static const char *attempt_once(struct sandbox *sandbox, struct attempt *a)
 	struct error err = ERROR_INIT;
 	int64_t start = clock_mono_ms(), ms;
 	long kb = our_memory_kb();
-	const char *why;
 
 	sandbox_prepare(sandbox, &a->job);
 	if (sandbox_run(sandbox, &a->job, NULL, &r, &err) < 0) {
@@ -357,7 +356,7 @@ static const char *attempt_once(struct sandbox *sandbox, struct attempt *a)
 	}
 	ms = clock_mono_ms() - start;
 	note_start(a, &r);
-	why = judge(&a->e, &r);
+	const char *why = judge(&a->e, &r);
 	/* Until a fork of a large template is there takes longer than the others wait for theirs.
 	 */
 	if (!why && !native_of(sandbox)->modules)
@@ -378,7 +377,6 @@ static bool run_case(struct sandbox *sandbox, const char *folder, const char *na
 	struct error err = ERROR_INIT;
 	struct utsname host;
 	struct attempt a;
-	const char *why;
 
 	if (attempt_prepare(&a, path, &err) < 0) {
 		printf("not ok %d - %s: %s\n", number, name, err.message);
@@ -392,7 +390,7 @@ static bool run_case(struct sandbox *sandbox, const char *folder, const char *na
 		return true;
 	}
 	turn_take(*a.e.alone);
-	why = attempt_once(sandbox, &a);
+	const char *why = attempt_once(sandbox, &a);
 	for (int try = 1; try < a.e.tries && why; try++)
 		why = attempt_once(sandbox, &a);
 	for (int try = 1; try < TRIES && is_by_the_clock(why); try++) {

@@ -74,11 +74,11 @@ static int compare(const void *a, const void *b)
 static void time_limits(const char *what, const char *code, int64_t wall_ms, int64_t cpu_ms)
 {
 	struct sandbox_limits limits;
-	double late[TIMEOUTS];
 
 	sandbox_limits_default(&limits);
 	limits.wall_ms = wall_ms;
 	limits.cpu_ms = cpu_ms;
+	double late[TIMEOUTS];
 	for (int i = 0; i < TIMEOUTS; i++) {
 		cleanup_sandbox_result struct sandbox_result r = run("bash", code, &limits);
 
@@ -117,19 +117,18 @@ static const struct attack attacks[] = {
 static void weigh(const struct attack *a)
 {
 	struct sandbox_limits limits;
-	double before, ours, guests, wall, most;
 
 	sandbox_limits_default(&limits);
 	limits.wall_ms = 2000;
 	limits.processes = 32;
-	before = keeper_cpu_ms();
+	double before = keeper_cpu_ms();
 	cleanup_sandbox_result struct sandbox_result r = run("python", a->code, &limits);
-	ours = keeper_cpu_ms() - before;
-	wall = r.metrics.wall_ms;
-	guests = r.metrics.user_ms + r.metrics.system_ms;
-	most = !strcmp(sandbox_fact(&r.isolation, "cpu_limit"), "cgroup") ?
-		       1 :
-		       (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double ours = keeper_cpu_ms() - before;
+	double wall = r.metrics.wall_ms;
+	double guests = r.metrics.user_ms + r.metrics.system_ms;
+	double most = !strcmp(sandbox_fact(&r.isolation, "cpu_limit"), "cgroup") ?
+			      1 :
+			      (double)sysconf(_SC_NPROCESSORS_ONLN);
 	printf("# %s in %.0f ms: the keeper %.1f ms of CPU time (%.1f %%), the run %.0f ms "
 	       "(%.0f %%), %lld processes\n",
 	       sandbox_outcome_name(r.outcome), wall, ours, ours * 100 / wall, guests,
@@ -150,9 +149,7 @@ static void weigh(const struct attack *a)
 static double reap_bare_ms(void)
 {
 	pid_t children[MANY];
-	int64_t start_ms;
 	int begun[2]; /* an exec closes its end: there is an end to read when all sleep */
-	char none;
 
 	if (pipe2(begun, O_CLOEXEC) < 0)
 		return -1;
@@ -165,9 +162,10 @@ static double reap_bare_ms(void)
 		}
 	}
 	close(begun[1]);
+	char none;
 	(void)!read(begun[0], &none, 1);
 	close(begun[0]);
-	start_ms = clock_mono_ms();
+	int64_t start_ms = clock_mono_ms();
 	for (int i = 0; i < MANY; i++)
 		if (children[i] > 0)
 			kill(children[i], SIGKILL);

@@ -284,7 +284,6 @@ int main(int argc, char **argv)
 	struct tally *t =
 		mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int listeners[ARRAY_SIZE(ports)];
-	char text[128];
 
 	if (argc != 3 || t == MAP_FAILED)
 		return 2;
@@ -297,6 +296,7 @@ int main(int argc, char **argv)
 		listeners[i] = listen_on(ports[i]);
 	check(run_all(&programs, t) == 0, "the sandbox outlived all of them");
 	report(t);
+	char text[128];
 	snprintf(text, sizeof(text), "%zu of %zu programs ran", t->ran, programs.count);
 	check(t->ran == programs.count && t->ran > 600, text);
 	check(t->unclear == 0, "every run has a clear outcome");

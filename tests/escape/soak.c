@@ -90,10 +90,10 @@ static bool is_more(const struct state *now, const struct state *before)
  * sees less than the one before it. */
 static struct state look_at_rest(const struct sandbox *s)
 {
-	struct state was, now;
+	struct state was;
 
 	until_asleep(native_of(s)->keeper);
-	now = look(s);
+	struct state now = look(s);
 	do {
 		was = now;
 		now = look(s);
@@ -152,8 +152,6 @@ int main(int argc, char **argv)
 	long runs = argc > 1 ? atol(argv[1]) : 300, good = 0;
 	struct sandbox *s;
 	struct error err = ERROR_INIT;
-	struct state before, after;
-	int64_t start;
 
 	if (sandbox_open(&s, NULL, &err) < 0 || connection_open(native_of(s), &err) < 0) {
 		printf("Bail out! %s\n", err.message);
@@ -161,12 +159,12 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < WARM_UP; i++)
 		run(s, i % 10 == 9);
-	before = look_at_rest(s);
-	start = clock_mono_ms();
+	struct state before = look_at_rest(s);
+	int64_t start = clock_mono_ms();
 	for (long i = 0; i < runs; i++)
 		good += run(s, i % 10 == 9);
 	printf("# %ld runs in %lld ms\n", runs, (long long)(clock_mono_ms() - start));
-	after = look_again(s, &before);
+	struct state after = look_again(s, &before);
 	check("runs that did not end as they should", 0, runs - good, 0);
 	check("our descriptors", before.our_fds, after.our_fds, 0);
 	check("the keeper's descriptors", before.keeper_fds, after.keeper_fds, 0);

@@ -21,13 +21,13 @@ static void evaluate(const struct check_list *list, char *output, size_t len)
 	struct sandbox_result x = { .outcome = SANDBOX_EXIT,
 				    .artifacts = &file,
 				    .artifact_count = 1 };
-	struct check_result r;
-	size_t i;
 
 	file.type = types[len & 3];
 	x.out.bytes = output;
 	x.out.len = x.out.total = len;
-	for (i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
+		struct check_result r;
+
 		(void)check_is_vacuous(&list->checks[i], NULL);
 		check_evaluate(&list->checks[i], &x, NULL, &r);
 		if (!r.detail)

@@ -41,9 +41,7 @@ static void listing(const char *text, size_t size)
 	struct home_left left = { text, size, content, "ctx", 1, &self, &given };
 	cleanup_buf struct buf lost = BUF_INIT(8192);
 	struct home home = { .nodes = NULL };
-	cleanup_free char *archive = NULL;
 	struct error err = ERROR_INIT;
-	size_t len;
 	bool was;
 
 	home_make_folder(&home, "a/b", &was, &err);
@@ -59,7 +57,8 @@ static void listing(const char *text, size_t size)
 		home_move(&home, from, to, &err);
 		check_home(&home);
 	}
-	archive = home_archive(&home, &len, &err);
+	size_t len;
+	free(home_archive(&home, &len, &err));
 	if (len % 512)
 		abort();
 	home_remove(&home, "");

@@ -19,8 +19,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct extract_options options = { .want_lang = NULL };
 	struct extraction x = { .blocks = NULL };
 	struct error err = ERROR_INIT;
-	const struct code_block *chosen;
-	struct json *json;
 
 	if (!size)
 		return 0;
@@ -28,10 +26,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.truncated = data[0] & 4;
 	if (extract_code((const char *)data + 1, size - 1, &options, &x, &err) < 0)
 		return 0;
-	chosen = extraction_chosen(&x);
+	const struct code_block *chosen = extraction_chosen(&x);
 	if (chosen && (chosen->code_len > size || strlen(chosen->code) > chosen->code_len))
 		abort();
-	json = extraction_json(&x);
+	struct json *json = extraction_json(&x);
 	json_free(json);
 	extraction_release(&x);
 	return 0;

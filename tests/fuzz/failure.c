@@ -14,17 +14,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct sandbox_result x = { .outcome = SANDBOX_EXIT, .exit_code = 1 };
-	const struct language *language;
-	const char *lang, *file;
-	struct failure f;
 
 	if (!size)
 		return 0;
-	language = language_at(data[0] & 7);
-	lang = language ? language->name : "none";
-	file = language ? language->file : "x";
+	const struct language *language = language_at(data[0] & 7);
+	const char *lang = language ? language->name : "none";
+	const char *file = language ? language->file : "x";
 	x.err.bytes = mem_strndup((const char *)data + 1, size - 1);
 	x.err.len = x.err.total = size - 1;
+	struct failure f;
 	failure_find(lang, file, &x, &f);
 	if (f.class == FAILURE_NONE || f.line < 0 || f.column < 0 || !failure_advice(lang, &f))
 		abort();

@@ -170,7 +170,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	static struct guard_key key = { .owner = "key:first" };
 	static struct work busy[2] = { { .run = stay }, { .run = stay, .looks = true } };
 	static struct policy policy;
-	struct service *service;
 	struct error err = ERROR_INIT;
 
 	(void)argc;
@@ -179,6 +178,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	const struct service_options options = {
 		.policy = &policy, .ends = &ends, .parallel = 1, .contexts = limits
 	};
+	struct service *service;
 	if (service_open(&service, &options, &err) < 0)
 		abort();
 	sem_init(&taken, 0, 0);

@@ -12,9 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_findings(const struct screening *s, size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++)
 		if (!s->findings[i].line || s->findings[i].line > len + 1 ||
 		    !s->findings[i].column || s->findings[i].column > len + 1)
 			abort();

@@ -49,14 +49,13 @@ static bool split(const char *bytes, size_t len, enum sse_framing framing, size_
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct buf whole = BUF_INIT((size_t)1 << 24), pieces = BUF_INIT((size_t)1 << 24);
-	enum sse_framing framing;
-	bool first, second;
 
 	if (len == 0)
 		return 0;
-	framing = bytes[0] & 1 ? SSE_LINES : SSE_EVENTS;
-	first = split((const char *)bytes + 1, len - 1, framing, 0, &whole);
-	second = split((const char *)bytes + 1, len - 1, framing, 1 + (bytes[0] >> 1), &pieces);
+	enum sse_framing framing = bytes[0] & 1 ? SSE_LINES : SSE_EVENTS;
+	bool first = split((const char *)bytes + 1, len - 1, framing, 0, &whole);
+	bool second =
+		split((const char *)bytes + 1, len - 1, framing, 1 + (bytes[0] >> 1), &pieces);
 	if (first != second ||
 	    (first && (whole.len != pieces.len ||
 		       (whole.len && memcmp(whole.data, pieces.data, whole.len)))))

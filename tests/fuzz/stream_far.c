@@ -44,10 +44,10 @@ int left_list(int disk, const struct protocol_request *request, int payload, int
 static void drain_keeper(int keeper)
 {
 	static struct protocol_request request;
-	int fds[PROTOCOL_RUN_FDS];
 	struct pollfd ready = { .fd = keeper, .events = POLLIN };
 
 	while (poll(&ready, 1, 0) > 0) {
+		int fds[PROTOCOL_RUN_FDS];
 		ssize_t n =
 			message_receive(keeper, &request, sizeof(request), fds, PROTOCOL_RUN_FDS);
 
@@ -63,9 +63,6 @@ static void drain_keeper(int keeper)
 
 static void feed(struct far *f, int keeper, const uint8_t *bytes, size_t len, size_t size)
 {
-	struct stream_frame frame;
-	int more;
-
 	while (len > 0) {
 		size_t piece = size > 0 && size < len ? size : len;
 
@@ -80,6 +77,8 @@ static void feed(struct far *f, int keeper, const uint8_t *bytes, size_t len, si
 		f->in.have += piece;
 		bytes += piece;
 		len -= piece;
+		int more;
+		struct stream_frame frame;
 		while ((more = stream_next(&f->in, &frame)) > 0) {
 			if (take(f, &frame) < 0)
 				return;

@@ -113,7 +113,6 @@ static void feed(struct near *n, const uint8_t *bytes, size_t len, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	static struct near n;
-	int client[2], link[2];
 
 	if (len < 2)
 		return 0;
@@ -126,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	else if ((bytes[0] & 0x60) == 0x60)
 		said = whole_frame(STREAM_RESULT, sizeof(struct stream_result),
 				   (uint32_t[]){ PROTOCOL_RESULT, 0 }, said, said_len, &said_len);
+	int client[2], link[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, client) < 0 ||
 	    pipe2(link, O_CLOEXEC) < 0)
 		abort();

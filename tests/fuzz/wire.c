@@ -33,10 +33,9 @@ static void feed(struct decode *d, const char *bytes, size_t len, size_t size)
 	while (len > 0) {
 		size_t n = size && size < len ? size : len;
 		char *piece = malloc(n);
-		int rc;
 
 		memcpy(piece, bytes, n);
-		rc = decode_feed(d, piece, n);
+		int rc = decode_feed(d, piece, n);
 		free(piece);
 		if (rc < 0)
 			break;
@@ -115,13 +114,11 @@ static void try_error(long status, const char *bytes, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	static const long statuses[] = { 400, 401, 404, 422, 429, 500, 503, 529 };
-	const struct wire *wire;
-	char *text;
 
 	if (len == 0)
 		return 0;
-	wire = wire_find((enum llm_wire)(bytes[0] & 3));
-	text = malloc(len); /* one byte more than needed is not there */
+	const struct wire *wire = wire_find((enum llm_wire)(bytes[0] & 3));
+	char *text = malloc(len); /* one byte more than needed is not there */
 	memcpy(text, bytes + 1, len - 1);
 	text[len - 1] = '\0';
 	if ((bytes[0] >> 2 & 3) == 2)

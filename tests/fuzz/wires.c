@@ -30,16 +30,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err = ERROR_INIT;
 	struct json *body = json_parse((const char *)data, size, 0, &err);
 	struct program p = { .code = NULL };
-	struct sandbox_limits limits;
 	struct policy policy;
-	int rc;
 
 	if (!body)
 		return 0;
 	policy_init(&policy);
-	limits = policy.limits;
+	struct sandbox_limits limits = policy.limits;
 	err = (struct error)ERROR_INIT;
-	rc = fusion_read(&p, body, &limits, &err);
+	int rc = fusion_read(&p, body, &limits, &err);
 	check(rc, &p, &limits, &policy.limits, &err);
 	err = (struct error)ERROR_INIT;
 	rc = piston_read(&p, body, language_at(0), &policy, &limits, &err);

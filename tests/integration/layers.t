@@ -115,6 +115,10 @@ plant agent/task.c "$(late 'int n;' "if (x) {$newline$tab${tab}n = g();$newline$
 	'agent/task.c:[0-9]+: n belongs in the block' 'what one inner block alone uses'
 plant agent/price.c "$(late 'int n;' "g();$newline${tab}g();$newline${tab}x = h(&n);")" \
 	'price.c:[0-9]+: n could be declared where it is first used' 'what three statements do without'
+plant tests/fuzz/check.c "$(late 'size_t i;' "for (i = 0; i < 3; i++)$newline$tab${tab}g(i);")" \
+	'fuzz/check.c:[0-9]+: i belongs to its loop' 'so it is in tests'
+plant tests/unit/test_cases.h "$(late 'int n;' 'n = g();')" 'test_cases.h:[0-9]+: n could be declared where' \
+	'and in headers'
 # What stages remember.
 plant agent/stages/write.c 'static void f(struct run *r) { r->extract.asked_again = true; }' \
 	'write.c:[0-9]+ touches what the stage extract remembers' 'a stage keeps to its own'
@@ -198,11 +202,12 @@ found 'circles'
 # What looks like one of those and is none.
 cp base/io.c ../io.before
 { late 'int n;' 'g(&n);' && late 'int n;' 'n = n + 1;' &&
-	late 'int n;' "for (n = 0; g(n); n++)$newline$tab$tab;$newline${tab}g(n);"; } >>base/io.c
+	late 'int n;' "for (n = 0; g(n); n++)$newline$tab$tab;$newline${tab}g(n);" &&
+	late 'int n[3];' "while (g()) {$newline$tab${tab}n[x] = x++;$newline$tab${tab}g(n);$newline$tab}"; } >>base/io.c
 cp tests/unit/test_sigv4.c ../sigv4.before
 printf 'static void f(void)\n{\n\twhile (g())\n\t\tusleep(1000);\n\tusleep(9000); /* somebody looks */\n}\n' >>tests/unit/test_sigv4.c
 said=$("$top/tests/layers" . 2>&1)
-unlike "$said" 'base/io.c' 'what another function fills, or a loop leaves, may stand before'
+unlike "$said" 'base/io.c' 'what another function fills, or a loop leaves or fills, may stand before'
 unlike "$said" 'sigv4.c' 'a sleep may be in a loop, or say what for'
 mv ../io.before base/io.c
 mv ../sigv4.before tests/unit/test_sigv4.c

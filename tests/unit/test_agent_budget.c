@@ -79,14 +79,13 @@ static void test_never_overrun(void **state)
 						       .tries = 1 + rand() % 3 };
 			struct llm_reply reply = { .first_token_ms = -1 };
 			struct budget_grant grant;
-			int billed;
 
 			if (budget_reserve_call(&b, &c, &price, &grant, &err) < 0)
 				break;
 			assert_true(b.tokens <= l.tokens);
 			assert_true(b.cost_micro_usd <= l.cost_micro_usd);
 			assert_in_range(grant.tries, 1, c.tries);
-			billed = rand() % (grant.tries + 1);
+			int billed = rand() % (grant.tries + 1);
 			for (int i = 0; i < billed; i++) {
 				int64_t in = (int64_t)(rand() % (int)(c.prompt_bytes + 192));
 				int64_t out = rand() % ((int)grant.max_tokens + 1);
@@ -161,11 +160,12 @@ static void test_a_price_is_needed_and_must_be_one(void **state)
 				     { true, false, 1, 1, -1 },
 				     { true, false, 1, INFINITY, 1 } };
 	struct error err = ERROR_INIT;
-	struct budget_grant grant;
-	struct budget b;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct budget_grant grant;
+		struct budget b;
+
 		budget_init(&b, &l);
 		assert_int_equal(budget_reserve_call(&b, &small, &bad[i], &grant, &err), -1);
 		assert_int_equal(err.kind, ERR_CONFIG);
@@ -231,13 +231,12 @@ static void test_refused_and_cut(void **state)
 	const struct llm_reply refused = { .usage = { .source = LLM_USAGE_NONE } };
 	struct error err = ERROR_INIT;
 	struct budget_grant grant;
-	int64_t one;
 	struct budget b;
 
 	(void)state;
 	budget_init(&b, &l);
 	assert_int_equal(budget_reserve_call(&b, &small, &free_price, &grant, &err), 0);
-	one = b.reserved_tokens;
+	int64_t one = b.reserved_tokens;
 	budget_settle_call(&b, &refused, &free_price);
 	assert_int_equal(b.tokens, 0);
 	assert_int_equal(budget_reserve_call(&b, &small, &free_price, &grant, &err), 0);
@@ -261,7 +260,6 @@ static void test_a_cap_has_its_name_from_outside(void **state)
 	struct error err = ERROR_INIT;
 	struct budget_grant grant;
 	struct budget b;
-	int64_t ms;
 
 	(void)state;
 	budget_init(&b, &l);
@@ -271,6 +269,7 @@ static void test_a_cap_has_its_name_from_outside(void **state)
 	b.names = &names;
 	assert_int_equal(budget_reserve_call(&b, &small, &free_price, &grant, &err), -1);
 	assert_string_equal(err.message, "all 0 model calls are used (max_calls)");
+	int64_t ms;
 	assert_int_equal(budget_reserve_exec(&b, 10, &ms, &err), -1);
 	assert_string_equal(err.message, "0 ms of execution are used");
 	budget_init(&b, &dear);

@@ -22,10 +22,9 @@ static int load(const char *cell, struct context *ret, struct error *err)
 {
 	struct recording r = { .row.id = "R" };
 	char text[400];
-	cleanup_json struct json *data = NULL;
 
 	snprintf(text, sizeof(text), "{\"context\": \"c\", \"cells\": [{%s}]}", cell);
-	data = json_parse(text, strlen(text), 0, err);
+	cleanup_json struct json *data = json_parse(text, strlen(text), 0, err);
 	assert_non_null(data);
 	return context_load(&r, data, ret, err);
 }
@@ -158,13 +157,14 @@ static void assert_as_new(const struct context *c)
 static void test_a_long_context_is_not_written_anew(void **state)
 {
 	struct context c = { .name = mem_strdup("c") };
-	const char *first, *again;
+	const char *first;
 
 	(void)state;
 	for (size_t i = 0; i < MANY; i++)
 		add(&c, i);
 	cleanup_free char *one = record(&c, &first), *two = NULL;
 	add(&c, MANY);
+	const char *again;
 	two = record(&c, &again);
 	assert_ptr_equal(first, again);
 	assert_non_null(strstr(one, "x0 = 1"));

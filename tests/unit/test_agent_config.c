@@ -98,16 +98,17 @@ static void test_the_users_file_may_be_absent(void **state)
 /* What is there and cannot be read is not taken for absent. */
 static void test_the_users_file_must_be_readable(void **state)
 {
-	char below[80], file[96];
+	char below[80];
 	struct error err = ERROR_INIT;
-	struct config c;
 
 	(void)state;
 	snprintf(below, sizeof(below), "%s/assay", folder);
+	char file[96];
 	snprintf(file, sizeof(file), "%s/config.ini", below);
 	assert_int_equal(mkdir(below, 0700), 0);
 	assert_int_equal(symlink(file, file), 0);
 	setenv("XDG_CONFIG_HOME", folder, 1);
+	struct config c;
 	assert_int_equal(config_load(&c, NULL, &err), -1);
 	assert_int_equal(err.kind, ERR_CONFIG);
 	assert_non_null(strstr(err.message, file));
@@ -121,11 +122,11 @@ static void test_hostile_bytes(void **state)
 	static const char nul[] = "model = a\0b\n[prices]\n";
 	struct error err = ERROR_INIT;
 	char *huge = malloc(2 << 20);
-	struct config c;
 
 	(void)state;
 	memset(huge, 'a', 2 << 20);
 	write_bytes(huge, 2 << 20);
+	struct config c;
 	assert_int_equal(config_load(&c, path, &err), -1);
 	assert_int_equal(err.kind, ERR_CONFIG);
 	write_bytes(huge, 100000);

@@ -73,15 +73,13 @@ static void digest(struct input *input, const char *cache)
 
 static void test_a_file_is_known_by_its_bytes(void **state)
 {
-	struct input *input;
-	char hash[HASH_HEX_LEN + 1];
-
 	(void)state;
 	put("file", "some bytes");
-	input = open_input("file");
+	struct input *input = open_input("file");
 	assert_int_equal(input->bytes, 10);
 	assert_false(input->source.folder);
 	digest(input, NULL);
+	char hash[HASH_HEX_LEN + 1];
 	hash_sha256("some bytes", 10, hash);
 	assert_string_equal(input->digest, hash);
 	input_look_again(input);
@@ -95,13 +93,11 @@ static void test_a_file_is_known_by_its_bytes(void **state)
 static void test_what_is_written_to_has_changed(void **state)
 {
 	cleanup_free char *path = path_of("grows");
-	struct input *input;
-	int fd;
 
 	(void)state;
 	put("grows", "one");
-	input = open_input("grows");
-	fd = io_open(path, O_WRONLY | O_APPEND, 0);
+	struct input *input = open_input("grows");
+	int fd = io_open(path, O_WRONLY | O_APPEND, 0);
 	assert_int_equal(io_write(fd, "two", 3), 3);
 	io_close(fd);
 	digest(input, NULL);
@@ -113,7 +109,6 @@ static void test_what_is_written_to_has_changed(void **state)
 static void test_a_folder_is_known_by_all_in_it(void **state)
 {
 	static const char *const changes[] = { "contents", "name", "mode", "link", "nothing" };
-	char first[HASH_HEX_LEN + 1], stamp[HASH_HEX_LEN + 1];
 	cleanup_free char *top = path_of("tree"), *sub = path_of("tree/sub");
 	cleanup_free char *a = path_of("tree/sub/a"), *b = path_of("tree/sub/b");
 	cleanup_free char *link = path_of("tree/link");
@@ -121,18 +116,18 @@ static void test_a_folder_is_known_by_all_in_it(void **state)
 	(void)state;
 	assert_int_equal(mkdir(top, 0755) | mkdir(sub, 0755), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
-		struct input *before, *after;
-
 		put("tree/sub/a", "text");
 		chmod(a, 0644);
 		unlink(b);
 		unlink(link);
 		assert_int_equal(symlink("sub", link), 0);
-		before = open_input("tree");
+		struct input *before = open_input("tree");
 		assert_int_equal(before->entries, 3);
 		assert_int_equal(before->bytes, 4);
 		digest(before, NULL);
+		char first[HASH_HEX_LEN + 1];
 		memcpy(first, before->digest, sizeof(first));
+		char stamp[HASH_HEX_LEN + 1];
 		memcpy(stamp, before->stamp, sizeof(stamp));
 		if (i == 0)
 			put("tree/sub/a", "tex!");
@@ -142,7 +137,7 @@ static void test_a_folder_is_known_by_all_in_it(void **state)
 			chmod(a, 0755);
 		if (i == 3)
 			assert_int_equal(unlink(link) | symlink("bus", link), 0);
-		after = open_input("tree");
+		struct input *after = open_input("tree");
 		digest(after, NULL);
 		if (i < 4 && !strcmp(after->digest, first))
 			fail_msg("%s: the digest is the same", changes[i]);
@@ -162,14 +157,13 @@ static void test_names_do_not_run_together(void **state)
 {
 	cleanup_free char *top = path_of("odd"), *one = path_of("odd/a\nb");
 	cleanup_free char *two = path_of("odd/a"), *three = path_of("odd/b");
-	char first[HASH_HEX_LEN + 1];
-	struct input *input;
 
 	(void)state;
 	assert_int_equal(mkdir(top, 0755), 0);
 	put("odd/a\nb", "");
-	input = open_input("odd");
+	struct input *input = open_input("odd");
 	digest(input, NULL);
+	char first[HASH_HEX_LEN + 1];
 	memcpy(first, input->digest, sizeof(first));
 	input_close(input);
 	unlink(one);
@@ -186,11 +180,10 @@ static void test_names_do_not_run_together(void **state)
 static void test_what_leads_nowhere_is_named(void **state)
 {
 	cleanup_free char *top = path_of("dead"), *pipe = path_of("dead/pipe");
-	struct input *input;
 
 	(void)state;
 	assert_int_equal(mkdir(top, 0755) | mkfifo(pipe, 0600), 0);
-	input = open_input("dead");
+	struct input *input = open_input("dead");
 	assert_string_equal(input->dead, "pipe");
 	digest(input, NULL);
 	assert_string_not_equal(input->digest, "");
@@ -221,14 +214,13 @@ static void test_a_folder_holds_what_is_below_it(void **state)
 {
 	cleanup_free char *inside = path_of("holds/x"), *beside = path_of("holds-not");
 	cleanup_free char *top = path_of("holds"), *link = path_of("holds-link");
-	struct input *input;
 
 	(void)state;
 	assert_int_equal(mkdir(top, 0755), 0);
 	put("holds/x", "x");
 	put("holds-not", "y");
 	assert_int_equal(symlink(inside, link), 0);
-	input = open_input("holds");
+	struct input *input = open_input("holds");
 	assert_true(input_holds(input, inside));
 	assert_true(input_holds(input, link));
 	assert_true(input_holds(input, top));
@@ -259,14 +251,13 @@ static void test_the_cache_is_believed_as_far_as_it_is_ours(void **state)
 {
 	cleanup_free char *cache = path_of("cache"), *entry = NULL,
 			  *elsewhere = path_of("elsewhere");
-	struct input *input;
-	struct stat st;
 
 	(void)state;
 	put("kept", "kept");
-	input = open_input("kept");
+	struct input *input = open_input("kept");
 	entry = entry_of(input);
 	digest(input, cache);
+	struct stat st;
 	assert_int_equal(stat(entry, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 
@@ -292,12 +283,11 @@ static void test_the_cache_is_believed_as_far_as_it_is_ours(void **state)
 static void test_what_is_young_is_not_kept(void **state)
 {
 	cleanup_free char *cache = path_of("cache"), *path = path_of("young"), *entry = NULL;
-	struct input *input;
 
 	(void)state;
 	put("young", "young");
 	assert_int_equal(utimensat(AT_FDCWD, path, NULL, 0), 0);
-	input = open_input("young");
+	struct input *input = open_input("young");
 	entry = entry_of(input);
 	digest(input, cache);
 	assert_string_not_equal(input->digest, "");

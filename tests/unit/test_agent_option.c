@@ -112,14 +112,12 @@ static void test_nearest(void **state)
 /* Rows stand in the order of their ids, and no command has a name or a letter twice. */
 static void test_the_table_is_sound(void **state)
 {
-	size_t i, j;
-
 	(void)state;
-	for (i = 0; i < OPT_COUNT; i++) {
+	for (size_t i = 0; i < OPT_COUNT; i++) {
 		assert_int_equal(option_table[i].id, i);
 		assert_non_null(option_table[i].help);
 		assert_non_null(option_table[i].group);
-		for (j = 0; j < i; j++) {
+		for (size_t j = 0; j < i; j++) {
 			if (!(option_table[i].commands & option_table[j].commands))
 				continue;
 			assert_string_not_equal(option_table[i].name, option_table[j].name);
@@ -135,10 +133,9 @@ static void test_every_command_has_a_row(void **state)
 	static const char *const names[] = { "",       "ask",	  "batch",     "replay",   "log",
 					     "exec",   "extract", "screen",    "complete", "doctor",
 					     "models", "config",  "completion" };
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const struct command *c = command_find(names[i]);
 
 		assert_non_null(c);

@@ -102,12 +102,12 @@ static void assert_same(const struct policy *a, const struct policy *b)
 /* What becomes of the original does not reach the copy. */
 static void test_a_copy_is_whole_and_its_own(void **state)
 {
-	struct policy p, copy;
-	cleanup_json struct json *before = NULL, *after = NULL;
+	struct policy p;
 
 	(void)state;
 	fill(&p);
-	before = policy_json(&p);
+	cleanup_json struct json *before = policy_json(&p);
+	struct policy copy;
 	memset(&copy, 0, sizeof(copy));
 	policy_copy(&copy, &p);
 	assert_same(&p, &copy);
@@ -117,7 +117,7 @@ static void test_a_copy_is_whole_and_its_own(void **state)
 	p.rules->text[0] = '#';
 	p.allow[0] = 'X';
 	policy_release(&p);
-	after = policy_json(&copy);
+	cleanup_json struct json *after = policy_json(&copy);
 	assert_true(json_equal(before, after));
 	assert_string_equal(copy.rules->rules[0].id, "my.rule");
 	policy_release(&copy);
@@ -128,8 +128,7 @@ static void test_a_copy_is_whole_and_its_own(void **state)
 static void test_the_record_is_the_policy(void **state)
 {
 	struct error err = ERROR_INIT;
-	struct policy p, usual, back;
-	cleanup_json struct json *record = NULL, *again = NULL;
+	struct policy p, usual;
 
 	(void)state;
 	fill(&p);
@@ -139,12 +138,13 @@ static void test_the_record_is_the_policy(void **state)
 		    usual.require != p.require && usual.approve != p.approve &&
 		    usual.images != p.images && usual.screen_profile != p.screen_profile);
 	policy_release(&usual);
-	record = policy_json(&p);
+	cleanup_json struct json *record = policy_json(&p);
+	struct policy back;
 	memset(&back, 0, sizeof(back));
 	back.judge = true;
 	assert_int_equal(policy_from_json(&back, record, &err), 0);
 	assert_same(&p, &back);
-	again = policy_json(&back);
+	cleanup_json struct json *again = policy_json(&back);
 	assert_true(json_equal(record, again));
 	policy_release(&p);
 	policy_release(&back);
@@ -153,18 +153,18 @@ static void test_the_record_is_the_policy(void **state)
 static void test_the_record_replaces_what_it_holds(void **state)
 {
 	struct error err = ERROR_INIT;
-	struct policy p, back;
-	cleanup_json struct json *record = NULL, *again = NULL;
+	struct policy p;
 
 	(void)state;
 	fill(&p);
-	record = policy_json(&p);
+	cleanup_json struct json *record = policy_json(&p);
+	struct policy back;
 	fill(&back);
 	free(back.roles[ROLE_CODE].model);
 	back.roles[ROLE_CODE].model = mem_strdup("to be forgotten");
 	back.mode = MODE_FAST;
 	assert_int_equal(policy_from_json(&back, record, &err), 0);
-	again = policy_json(&back);
+	cleanup_json struct json *again = policy_json(&back);
 	assert_true(json_equal(record, again));
 	assert_null(back.roles[ROLE_CODE].model);
 	policy_release(&p);
@@ -230,11 +230,10 @@ static void test_a_record_brings_no_consent(void **state)
 {
 	struct error err = ERROR_INIT;
 	struct policy then, given, ret = { .provider = NULL };
-	cleanup_json struct json *record = NULL;
 
 	(void)state;
 	fill(&then);
-	record = policy_json(&then);
+	cleanup_json struct json *record = policy_json(&then);
 	policy_init(&given);
 	assert_int_equal(policy_of_record(&ret, &given, record, &err), 0);
 	assert_false(ret.weaker);

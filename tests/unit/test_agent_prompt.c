@@ -87,17 +87,15 @@ static void test_unreadable_is_an_error(void **state)
 
 static void test_under_faults(void **state)
 {
-	int n;
-
 	(void)state;
 	put("contract", "given {{mark}}\n");
 	short_transfers = true;
+	int n;
 	for (n = 1;; n++) {
 		struct error err = ERROR_INIT;
-		cleanup_free char *text = NULL;
 
 		faults_begin(n);
-		text = fill("contract", &err);
+		cleanup_free char *text = fill("contract", &err);
 		if (!faults_end()) {
 			assert_string_equal(text, "given M");
 			break;
@@ -119,10 +117,9 @@ static void test_texts_under_faults(void **state)
 	put("judge", "=== system\ngiven\n=== user\n{{mark}}\n");
 	for (n = 1;; n++) {
 		struct error err = ERROR_INIT;
-		cleanup_json struct json *all = NULL;
 
 		faults_begin(n);
-		all = texts(folder, &err);
+		cleanup_json struct json *all = texts(folder, &err);
 		if (!faults_end()) {
 			assert_non_null(all);
 			break;

@@ -85,12 +85,10 @@ static void fill(struct sandbox_result *r)
 static void test_the_document_of_the_interface(void **state)
 {
 	cleanup_sandbox_result struct sandbox_result r;
-	cleanup_json struct json *o = NULL;
-	const struct json *a;
 
 	(void)state;
 	fill(&r);
-	o = render_execution(&r, NULL, true);
+	cleanup_json struct json *o = render_execution(&r, NULL, true);
 	assert_string_equal(json_get_string(o, "outcome"), "memory");
 	assert_int_equal(json_type(json_get(o, "exit_code")), JSON_NULL);
 	assert_int_equal(json_get_int(o, "signal", 0), SIGKILL);
@@ -100,7 +98,7 @@ static void test_the_document_of_the_interface(void **state)
 	assert_string_equal(json_get_string(json_first(json_get(o, "forbidden")), "syscall"),
 			    "socket");
 	assert_string_equal(json_get_string(json_get(o, "error"), "class"), "none");
-	a = json_first(json_get(o, "artifacts"));
+	const struct json *a = json_first(json_get(o, "artifacts"));
 	assert_true(json_get_bool(a, "kept", false));
 	a = json_next(a);
 	assert_int_equal(json_type(json_get(a, "sha256")), JSON_NULL);
@@ -111,16 +109,16 @@ static void test_the_document_of_the_interface(void **state)
 
 static void test_there_and_back(void **state)
 {
-	cleanup_sandbox_result struct sandbox_result r, back;
-	cleanup_json struct json *o = NULL, *again = NULL;
+	cleanup_sandbox_result struct sandbox_result r;
 	struct error err = ERROR_INIT;
 
 	(void)state;
 	fill(&r);
-	o = render_execution(&r, NULL, false);
+	cleanup_json struct json *o = render_execution(&r, NULL, false);
 	assert_null(json_get(o, "stdout"));
+	cleanup_sandbox_result struct sandbox_result back;
 	assert_int_equal(render_execution_read(o, &back, &err), 0);
-	again = render_execution(&back, NULL, false);
+	cleanup_json struct json *again = render_execution(&back, NULL, false);
 	assert_true(json_equal(o, again));
 }
 
@@ -138,7 +136,6 @@ static void test_a_record_without_an_outcome_is_refused(void **state)
 
 static void test_lines_for_people(void **state)
 {
-	cleanup_sandbox_result struct sandbox_result r;
 	cleanup_buf struct buf line = BUF_INIT(4096);
 	struct sandbox_result done = { .outcome = SANDBOX_EXIT,
 				       .exit_code = 3,
@@ -149,6 +146,7 @@ static void test_lines_for_people(void **state)
 					  .metrics = { .peak_memory_bytes = -1 } };
 
 	(void)state;
+	cleanup_sandbox_result struct sandbox_result r;
 	fill(&r);
 	render_outcome(&r, &line);
 	assert_string_equal(line.data,
@@ -179,11 +177,10 @@ static void test_the_isolation_of_a_native_run(void **state)
 {
 	cleanup_sandbox_result struct sandbox_result r;
 	const struct sandbox_result never = { .outcome = SANDBOX_SETUP_FAILED };
-	cleanup_free char *unnamed = NULL, *named = NULL, *nothing = NULL;
 
 	(void)state;
 	fill(&r);
-	unnamed = isolation_text(&r);
+	cleanup_free char *unnamed = isolation_text(&r);
 	assert_string_equal(unnamed,
 			    "{\"userns\":true,\"pidns\":false,\"netns\":true,\"mountns\":false,"
 			    "\"ipcns\":false,\"utsns\":false,\"cgroupns\":false,"
@@ -191,9 +188,9 @@ static void test_the_isolation_of_a_native_run(void **state)
 			    "\"memory_limit\":\"cgroup\",\"pids_limit\":\"cgroup\","
 			    "\"cpu_limit\":\"cgroup\",\"uid\":65534,\"no_new_privs\":true}");
 	r.environment.sandbox = "native";
-	named = isolation_text(&r);
+	cleanup_free char *named = isolation_text(&r);
 	assert_string_equal(named, unnamed);
-	nothing = isolation_text(&never);
+	cleanup_free char *nothing = isolation_text(&never);
 	assert_string_equal(nothing, "{\"userns\":false,\"pidns\":false,\"netns\":false,"
 				     "\"mountns\":false,\"ipcns\":false,\"utsns\":false,"
 				     "\"cgroupns\":false,\"seccomp\":null,\"landlock_abi\":0,"
@@ -204,8 +201,6 @@ static void test_the_isolation_of_a_native_run(void **state)
 static void test_the_isolation_of_another_backend(void **state)
 {
 	cleanup_sandbox_result struct sandbox_result r = { .environment.sandbox = "oci" }, back;
-	cleanup_json struct json *o = NULL;
-	cleanup_free char *text = NULL, *again = NULL;
 	cleanup_buf struct buf line = BUF_INIT(4096);
 	struct error err = ERROR_INIT;
 
@@ -214,15 +209,15 @@ static void test_the_isolation_of_another_backend(void **state)
 	sandbox_fact_add(&r.isolation, "memory_limit", "cgroup", NULL);
 	sandbox_fact_add(&r.isolation, "cgroup", "v2", NULL);
 	sandbox_fact_add(&r.isolation, "uid", "0", "outer");
-	text = isolation_text(&r);
+	cleanup_free char *text = isolation_text(&r);
 	assert_string_equal(text,
 			    "{\"cgroup\":\"v2\",\"memory_limit\":\"cgroup\",\"backend\":\"oci\","
 			    "\"facts\":[{\"name\":\"runtime\",\"value\":\"runc 1.1.5\","
 			    "\"layer\":\"outer\"},{\"name\":\"uid\",\"value\":\"0\","
 			    "\"layer\":\"outer\"}]}");
-	o = render_execution(&r, NULL, false);
+	cleanup_json struct json *o = render_execution(&r, NULL, false);
 	assert_int_equal(render_execution_read(o, &back, &err), 0);
-	again = isolation_text(&back);
+	cleanup_free char *again = isolation_text(&back);
 	assert_string_equal(again, text);
 	render_isolation(&back.isolation, &line);
 	assert_string_equal(line.data,
@@ -250,29 +245,26 @@ static void test_names_that_may_be_written(void **state)
 					   "a\xff", "a/",	   "\xe2\x80\xae.exe" };
 	static const char *const good[] = { "a", "b/c.txt", "a..", "caf\xc3\xa9", "a b" };
 	char folder[] = "/tmp/assay-render-XXXXXX";
-	cleanup_free char *command = NULL;
-	size_t i;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		if (is_written(folder, bad[i]))
 			fail_msg("case %zu is taken for a good name", i);
-	for (i = 0; i < ARRAY_SIZE(good); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		assert_true(is_written(folder, good[i]));
-	command = mem_printf("rm -r %s", folder);
+	cleanup_free char *command = mem_printf("rm -r %s", folder);
 	assert_int_equal(system(command), 0);
 }
 
 static void test_saving_stays_below_the_folder(void **state)
 {
 	char folder[] = "/tmp/assay-render-XXXXXX";
-	cleanup_sandbox_result struct sandbox_result r;
 	struct error err = ERROR_INIT;
-	struct stat st;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
+	cleanup_sandbox_result struct sandbox_result r;
 	fill(&r);
 	free(r.artifacts[1].path);
 	free(r.artifacts[1].why_not);
@@ -280,6 +272,7 @@ static void test_saving_stays_below_the_folder(void **state)
 	assert_int_equal(artifacts_save(&r, folder, NULL, NULL, &err), 1);
 	assert_int_equal(access("/tmp/escaped", F_OK), -1);
 	assert_int_equal(chdir(folder), 0);
+	struct stat st;
 	assert_int_equal(stat("sub/a.txt", &st), 0);
 	assert_int_equal(st.st_size, 5);
 	/* A link planted where a folder is expected must not be followed. */
@@ -300,10 +293,9 @@ static void test_cost(void **state)
 	} rows[] = { { 0, "$0.00" },	   { 1, "$0.000001" },	      { 10, "$0.00001" },
 		     { 12300, "$0.0123" }, { 500000, "$0.50" },	      { 1000000, "$1.00" },
 		     { 3214567, "$3.21" }, { 1200000000, "$1200.00" } };
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct buf text = BUF_INIT(64);
 
 		render_cost(rows[i].micro_usd, &text);

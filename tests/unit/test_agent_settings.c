@@ -74,12 +74,12 @@ static void test_precedence(void **state)
 	struct error err = ERROR_INIT;
 	struct settings s;
 	struct options o;
-	const char *origin;
 
 	(void)state;
 	write_config("timeout = 3\n[profile slow]\ntimeout = 4\n");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
 	assert_int_equal(s.policy.limits.wall_ms, 3000);
+	const char *origin;
 	assert_string_equal(settings_text(&s, OPT_TIMEOUT, &origin), "3");
 	assert_string_equal(origin, "configuration");
 	release(&s, &o);
@@ -136,23 +136,22 @@ static void test_bad_flags_are_usage_errors(void **state)
 		{ "--oci-runtime", "runc", "--sandbox oci" },
 		{ "--image", "debian", "--sandbox docker" },
 	};
-	size_t i;
 
 	(void)state;
 	write_config("");
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		refuse_flag(cases[i][0], cases[i][1], cases[i][2]);
 }
 
 static void test_a_bad_variable_is_a_configuration_error(void **state)
 {
 	struct error err = ERROR_INIT;
-	struct settings s;
-	struct options o;
 
 	(void)state;
 	write_config("");
 	setenv("ASSAY_MEMORY", "lots", 1);
+	struct options o;
+	struct settings s;
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), -1);
 	assert_int_equal(err.kind, ERR_CONFIG);
 	assert_non_null(strstr(err.message, "lots"));
@@ -190,9 +189,8 @@ static void test_units(void **state)
 static void test_json_there_and_back(void **state)
 {
 	struct error err = ERROR_INIT;
-	struct settings a, b;
-	struct options o, p;
-	struct json *before, *after;
+	struct settings a;
+	struct options o;
 
 	(void)state;
 	write_config("");
@@ -202,10 +200,12 @@ static void test_json_there_and_back(void **state)
 			      "--approve", "never", "--no-judge", "--require", "ran", "--lang",
 			      "js", "--max-cost", "1.25"),
 			 0);
-	before = policy_json(&a.policy);
+	struct json *before = policy_json(&a.policy);
+	struct options p;
+	struct settings b;
 	assert_int_equal(LOAD(&b, &p, &err, "--config", config_path), 0);
 	assert_int_equal(policy_from_json(&b.policy, before, &err), 0);
-	after = policy_json(&b.policy);
+	struct json *after = policy_json(&b.policy);
 	assert_true(json_equal(before, after));
 	assert_string_equal(b.policy.lang, "javascript");
 	assert_int_equal(b.policy.budget.cost_micro_usd, 1250000);
@@ -222,16 +222,15 @@ static void test_defaults_are_those_of_the_policy(void **state)
 	struct error err = ERROR_INIT;
 	struct settings s;
 	struct options o;
-	struct policy policy;
-	struct json *given, *own;
 
 	(void)state;
 	write_config("");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
 	const struct means usual = MEANS_INIT;
+	struct policy policy;
 	policy_init(&policy);
-	given = policy_json(&s.policy);
-	own = policy_json(&policy);
+	struct json *given = policy_json(&s.policy);
+	struct json *own = policy_json(&policy);
 	assert_true(json_equal(given, own));
 	assert_int_equal(s.means.retries, usual.retries);
 	assert_int_equal(s.means.request_timeout_ms, usual.request_timeout_ms);
@@ -246,18 +245,16 @@ static void test_defaults_are_those_of_the_policy(void **state)
 static void test_every_option_is_a_key_of_the_file(void **state)
 {
 	struct error err = ERROR_INIT;
-	struct settings s;
-	struct options o;
-	char line[128];
 
 	(void)state;
 	for (int i = 0; i < OPT_COUNT; i++) {
-		struct config c;
+		char line[128];
 
 		if (option_table[i].flags & OPTION_NO_CONFIG)
 			continue;
 		snprintf(line, sizeof(line), "%s = 1\n", option_table[i].name);
 		write_config(line);
+		struct config c;
 		if (config_load(&c, config_path, &err) < 0)
 			fail_msg("%s: %s", option_table[i].name, err.message);
 		config_release(&c);
@@ -265,6 +262,8 @@ static void test_every_option_is_a_key_of_the_file(void **state)
 	write_config("role-model = judge=small, plan=off\nrole-model = answer=tiny\n"
 		     "option = temperature=0.5\noption = stop=[\"a\",\"b\"]\nlang = js\n"
 		     "tag = nightly\nraw = no\n[profile dear]\nrole-model = judge=big\n");
+	struct options o;
+	struct settings s;
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
 	assert_string_equal(s.policy.roles[ROLE_JUDGE].model, "small");
 	assert_string_equal(s.policy.roles[ROLE_ANSWER].model, "tiny");
@@ -297,12 +296,12 @@ static void test_a_damaged_record_is_refused(void **state)
 {
 	static const char text[] = "{\"profile\":\"none such\",\"require\":\"ran\"}";
 	struct error err = ERROR_INIT;
-	struct settings s;
-	struct options o;
 	struct json *record = json_parse(text, strlen(text), 0, &err);
 
 	(void)state;
 	write_config("");
+	struct options o;
+	struct settings s;
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
 	assert_int_equal(policy_from_json(&s.policy, record, &err), -1);
 	assert_int_equal(err.kind, ERR_LOG);
@@ -315,12 +314,11 @@ static void test_prices_by_glob(void **state)
 	struct error err = ERROR_INIT;
 	struct settings s;
 	struct options o;
-	struct price p;
 
 	(void)state;
 	write_config("[prices]\ngpt-* = 1, 0.1, 10\nlocal = 0, 0\nodd = cheap\n");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
-	p = price_of(&s.means.prices, "gpt-5");
+	struct price p = price_of(&s.means.prices, "gpt-5");
 	assert_true(p.known);
 	assert_true(fabs(p.cached - 0.1) < 1e-12);
 	assert_true(fabs(p.output - 10) < 1e-12);
@@ -347,19 +345,17 @@ static void test_a_task_s_limits(void **state)
 	struct error err = ERROR_INIT;
 	struct settings s;
 	struct options o;
-	struct json *limits;
-	size_t i;
 
 	(void)state;
 	write_config("");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
-	limits = json_parse(good, strlen(good), 0, &err);
+	struct json *limits = json_parse(good, strlen(good), 0, &err);
 	assert_int_equal(settings_apply_limits(&s.policy, limits, &err), 0);
 	assert_int_equal(s.policy.limits.wall_ms, 2500);
 	assert_int_equal(s.policy.limits.memory_bytes, 64 << 20);
 	assert_int_equal(s.policy.limits.stderr_bytes, 100);
 	json_free(limits);
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		limits = json_parse(bad[i], strlen(bad[i]), 0, &err);
 		assert_int_equal(settings_apply_limits(&s.policy, limits, &err), -1);
 		assert_int_equal(err.kind, ERR_USAGE);

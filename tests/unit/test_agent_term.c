@@ -25,7 +25,6 @@ static size_t capture(int fd, bool is_terminal, struct terminal *term,
 {
 	int saved = dup(fd), pair[2], flags;
 	size_t n = 0;
-	ssize_t got;
 
 	if (is_terminal)
 		assert_int_equal(openpty(&pair[0], &pair[1], NULL, NULL, NULL), 0);
@@ -38,6 +37,7 @@ static size_t capture(int fd, bool is_terminal, struct terminal *term,
 	close(saved);
 	flags = fcntl(pair[0], F_GETFL);
 	fcntl(pair[0], F_SETFL, flags | O_NONBLOCK);
+	ssize_t got;
 	while (n < size - 1 && (got = read(pair[0], ret + n, size - 1 - n)) > 0)
 		n += (size_t)got;
 	close(pair[0]);
@@ -182,11 +182,11 @@ static void write_to_two(struct terminal *term)
 {
 	struct error err = ERROR_INIT;
 	pthread_barrier_t turn;
-	pthread_t threads[2];
 
 	(void)term;
 	assert_int_equal(pthread_barrier_init(&turn, NULL, 2), 0);
 	first.turn = second.turn = &turn;
+	pthread_t threads[2];
 	assert_int_equal(pthread_create(&threads[0], NULL, write_pieces, &first), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, write_pieces, &second), 0);
 	pthread_join(threads[0], NULL);
@@ -287,11 +287,10 @@ static void test_a_full_disk_is_an_error(void **state)
 	struct terminal t = { .quiet = 0 };
 	int saved = dup(STDOUT_FILENO), full = open("/dev/full", O_WRONLY);
 	struct error err = ERROR_INIT;
-	int rc;
 
 	(void)state;
 	dup2(full, STDOUT_FILENO);
-	rc = term_out(&t, "x", 1, &err);
+	int rc = term_out(&t, "x", 1, &err);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
 	close(full);

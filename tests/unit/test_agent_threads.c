@@ -145,15 +145,14 @@ static void write_script(const struct engine *e, const char *path)
 
 static void engine_open(struct engine *e)
 {
-	cleanup_free char *script = NULL, *log = NULL;
 	struct audit_options options = { .app_version = "test" };
 	struct error err = ERROR_INIT;
 	const char *value = NULL;
 
 	snprintf(e->folder, sizeof(e->folder), "/tmp/assay-threads-XXXXXX");
 	assert_non_null(mkdtemp(e->folder));
-	script = mem_printf("%s/script.jsonl", e->folder);
-	log = mem_printf("%s/log.db", e->folder);
+	cleanup_free char *script = mem_printf("%s/script.jsonl", e->folder);
+	cleanup_free char *log = mem_printf("%s/log.db", e->folder);
 	write_script(e, script);
 	assert_int_equal(llm_script_open(&e->llm, script, stage_asks_model, &err), 0);
 	/* The environment is the process's: keys are found before there are threads. */
@@ -294,11 +293,11 @@ static void test_two_threads_two_engines(void **state)
 	/* The first succeeds at once, the second's first program always fails. */
 	struct engine a = { ALPHA, .exit_codes = { 0, 0 } };
 	struct engine b = { OMEGA, .exit_codes = { 1, 0 } };
-	pthread_t threads[2];
 
 	(void)state;
 	engine_open(&a);
 	engine_open(&b);
+	pthread_t threads[2];
 	assert_int_equal(pthread_create(&threads[0], NULL, work, &a), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, work, &b), 0);
 	pthread_join(threads[0], NULL);
@@ -337,14 +336,13 @@ static void test_two_threads_one_log(void **state)
 	struct seen seen = { .engine = &a };
 	const struct audit_filter all = { .status = NULL };
 	struct error err = ERROR_INIT;
-	cleanup_free char *log = NULL;
-	pthread_t threads[2];
 
 	(void)state;
 	engine_open(&a);
-	log = mem_printf("%s/log.db", a.folder);
+	cleanup_free char *log = mem_printf("%s/log.db", a.folder);
 	b.log_path = log;
 	engine_open(&b);
+	pthread_t threads[2];
 	assert_int_equal(pthread_create(&threads[0], NULL, work, &a), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, work, &b), 0);
 	pthread_join(threads[0], NULL);

@@ -81,13 +81,13 @@ static void test_variables_in_a_url(void **state)
 	struct error err = ERROR_INIT;
 	struct settings s;
 	struct options o;
-	struct vendor v;
-	char *url;
 
 	(void)state;
 	load(&s, &o, "");
 	unsetenv("AZURE_OPENAI_ENDPOINT");
+	struct vendor v;
 	assert_int_equal(vendor_find(&v, &s, "azure-dated", &err), 0);
+	char *url;
 	assert_int_equal(vendor_url(&v, &url, &err), -1);
 	assert_non_null(strstr(err.message, "AZURE_OPENAI_ENDPOINT is not set"));
 	setenv("AZURE_OPENAI_ENDPOINT", "https://r.openai.azure.com/", 1);
@@ -161,14 +161,12 @@ static int find_key(const char *config, const char **ret_value, struct error *er
 	struct options o;
 	static int round;
 	char name[32];
-	char *text;
-	int rc;
 
 	/* A name of its own each time: keys that were found are kept. */
 	snprintf(name, sizeof(name), "TEST_%d_KEY", round++);
-	text = mem_printf("[keys]\n%s = %s\n", name, config);
+	char *text = mem_printf("[keys]\n%s = %s\n", name, config);
 	load(&s, &o, text);
-	rc = keys_find(&s.app->keys, &s.config, name, ret_value, NULL, err);
+	int rc = keys_find(&s.app->keys, &s.config, name, ret_value, NULL, err);
 	release(&s, &o);
 	free(text);
 	return rc;
@@ -241,7 +239,6 @@ static bool in_own_environ(const char *word)
 static void test_used_variables_are_taken(void **state)
 {
 	struct error err = ERROR_INIT;
-	const char *value, *origin;
 	struct settings s;
 	struct options o;
 
@@ -251,6 +248,7 @@ static void test_used_variables_are_taken(void **state)
 		skip();
 	assert_true(in_own_environ("sk-secret-env"));
 	assert_true(keys_present(&s.app->keys, &s.config, "TAKEN_API_KEY", NULL));
+	const char *value, *origin;
 	assert_int_equal(keys_find(&s.app->keys, &s.config, "TAKEN_API_KEY", &value, &origin, &err),
 			 0);
 	assert_string_equal(value, "sk-secret-env");
@@ -268,13 +266,13 @@ static void test_keys_belong_to_their_app(void **state)
 {
 	struct app another = { .cancel_fd = -1 };
 	struct error err = ERROR_INIT;
-	const char *value;
 	struct settings s;
 	struct options o;
 
 	(void)state;
 	load(&s, &o, "");
 	setenv("LENT_API_KEY", "sk-lent", 1);
+	const char *value;
 	assert_int_equal(keys_find(&s.app->keys, &s.config, "LENT_API_KEY", &value, NULL, &err), 0);
 	assert_string_equal(value, "sk-lent");
 	s.app = &another;
@@ -288,10 +286,8 @@ static void test_keys_belong_to_their_app(void **state)
 
 static void test_secrets_list_what_was_taken(void **state)
 {
-	struct audit_secret *secrets;
 	struct settings s;
 	struct options o;
-	size_t count;
 	bool key = false, other = false, url = false, short_one = false;
 
 	(void)state;
@@ -299,7 +295,8 @@ static void test_secrets_list_what_was_taken(void **state)
 	setenv("OTHER_TOKEN", "tok-secret", 1);
 	setenv("DATABASE_URL", "postgres://carol:hunter2hunter2@db/x", 1);
 	setenv("ASSAY_TEST_AUTH", "on", 1);
-	secrets = keys_secrets(&s.app->keys, &s.config, &count);
+	size_t count;
+	struct audit_secret *secrets = keys_secrets(&s.app->keys, &s.config, &count);
 	for (size_t i = 0; i < count; i++) {
 		key = key || !strcmp(secrets[i].value, "sk-secret-3");
 		other = other || !strcmp(secrets[i].value, "tok-secret");

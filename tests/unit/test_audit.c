@@ -28,14 +28,13 @@ static char *query_text(const struct fixture *f, const char *sql)
 {
 	sqlite3 *db;
 	sqlite3_stmt *stmt;
-	char *text;
 
 	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
 	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
 		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-	text = sqlite3_step(stmt) == SQLITE_ROW ?
-		       mem_strdup((const char *)sqlite3_column_text(stmt, 0)) :
-		       NULL;
+	char *text = sqlite3_step(stmt) == SQLITE_ROW ?
+			     mem_strdup((const char *)sqlite3_column_text(stmt, 0)) :
+			     NULL;
 	sqlite3_finalize(stmt);
 	sqlite3_close(db);
 	return text;
@@ -157,11 +156,12 @@ static void test_find(void **state)
 	cleanup_audit struct audit *audit = fixture_open(*state);
 	struct error err = ERROR_INIT;
 	struct audit_row row = { 0 };
-	char first[ULID_LEN + 1], second[ULID_LEN + 1], part[ULID_LEN + 1];
+	char first[ULID_LEN + 1];
 
 	assert_int_equal(audit_find(audit, "last", &row, &err), -1);
 	assert_int_equal(err.kind, ERR_USAGE);
 	fixture_run(audit, "one", "1", first);
+	char second[ULID_LEN + 1];
 	fixture_run(audit, "two", "2", second);
 	assert_ok(audit_find(audit, "last~1", &row, &err), err);
 	assert_string_equal(row.id, first);
@@ -169,6 +169,7 @@ static void test_find(void **state)
 	assert_ok(audit_find(audit, second + 18, &row, &err), err);
 	assert_string_equal(row.id, second);
 	audit_row_release(&row);
+	char part[ULID_LEN + 1];
 	for (size_t i = 0; i <= ULID_LEN; i++)
 		part[i] = first[i] >= 'A' ? (char)(first[i] + 32) : first[i];
 	assert_ok(audit_find(audit, part, &row, &err), err);
@@ -323,7 +324,7 @@ static void test_remove_leaves_nothing(void **state)
 	struct fixture *f = *state;
 	cleanup_audit struct audit *audit = fixture_open(f);
 	struct error err = ERROR_INIT;
-	char keep[ULID_LEN + 1], gone[ULID_LEN + 1], more[ULID_LEN + 1];
+	char keep[ULID_LEN + 1], gone[ULID_LEN + 1];
 
 	fixture_run(audit, "keepme", "shared output", keep);
 	fixture_begin(audit, "about zebrafishprompt", gone);
@@ -331,6 +332,7 @@ static void test_remove_leaves_nothing(void **state)
 		      "walrusoutput in a blob");
 	fixture_event(audit, gone, "execute", "done", "{}", "shared output");
 	fixture_end(audit, gone, "quaggaanswer");
+	char more[ULID_LEN + 1];
 	fixture_run(audit, "more", "more", more);
 	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
 		assert_true(scan_all(f, marks[i]) > 0);
@@ -357,7 +359,7 @@ static void test_small(void **state)
 	struct audit *audit = fixture_open(f);
 	cleanup_buf struct buf long_json = BUF_INIT(10000), found = BUF_INIT(10000);
 	struct error err = ERROR_INIT;
-	char id[ULID_LEN + 1], sha256[HASH_HEX_LEN + 1];
+	char id[ULID_LEN + 1];
 
 	for (int i = 0; i < 400; i++)
 		buf_addf(&long_json, "%s%d", i ? "," : "[", i);
@@ -376,6 +378,7 @@ static void test_small(void **state)
 			     &err),
 		err);
 	fixture_end(audit, id, "a");
+	char sha256[HASH_HEX_LEN + 1];
 	hash_sha256(long_json.data, long_json.len, sha256);
 	assert_ok(audit_blob(audit, sha256, &found, &err), err);
 	assert_string_equal(found.data, long_json.data);
@@ -414,10 +417,11 @@ static void test_prune_while_listing_shrinks(void **state)
 	struct pruner pruner = { audit, 0 };
 	struct error err = ERROR_INIT;
 	cleanup_free char *big = mem_alloc(200001);
-	struct stat before, after;
-	char id[ULID_LEN + 1];
+	struct stat before;
 
 	for (char c = 'a'; c < 'f'; c++) {
+		char id[ULID_LEN + 1];
+
 		memset(big, c, 200000);
 		fixture_run(audit, "q", big, id);
 	}
@@ -427,6 +431,7 @@ static void test_prune_while_listing_shrinks(void **state)
 	assert_ok(audit_list(audit, &(struct audit_filter){ .limit = 4 }, prune, &pruner, &err),
 		  err);
 	assert_int_equal(pruner.removed, 4);
+	struct stat after;
 	assert_int_equal(stat(f->path, &after), 0);
 	assert_true(after.st_size < before.st_size / 2);
 	assert_query(f, "PRAGMA integrity_check", "ok");
@@ -476,7 +481,6 @@ static void test_backup(void **state)
 	struct fixture copy = *f;
 	struct audit *audit = fixture_open(f);
 	struct error err = ERROR_INIT;
-	struct stat st;
 	char id[ULID_LEN + 1];
 
 	snprintf(copy.path, sizeof(copy.path), "%s/copy.db", f->folder);
@@ -485,6 +489,7 @@ static void test_backup(void **state)
 	assert_int_equal(audit_backup(audit, copy.path, &err), -1);
 	assert_int_equal(err.kind, ERR_LOG);
 	audit_close(audit);
+	struct stat st;
 	assert_int_equal(stat(copy.path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_bad(&copy, id, NULL);

@@ -50,11 +50,10 @@ static int count_of(const char *path, const char *table)
 	cleanup_free char *sql = mem_printf("SELECT count(*) FROM %s", table);
 	sqlite3 *db = attacker(path);
 	sqlite3_stmt *stmt;
-	int count;
 
 	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-	count = sqlite3_column_int(stmt, 0);
+	int count = sqlite3_column_int(stmt, 0);
 	sqlite3_finalize(stmt);
 	sqlite3_close(db);
 	return count;
@@ -116,12 +115,12 @@ static void test_each_column(void **state)
 {
 	struct fixture *f = *state;
 	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
-	struct columns columns;
 	int done = 0;
 
 	make_log(f);
 	assert_found(f->path, NULL, NULL, "as it was written");
 	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
+		struct columns columns;
 		int rows = count_of(f->path, tables[t]);
 
 		assert_true(rows > 0);
@@ -176,12 +175,11 @@ static void test_open_runs(void **state)
 	char ids[3][ULID_LEN + 1] = { "" };
 	struct audit_filter open = { .status = "started" };
 	struct error err = ERROR_INIT;
-	struct audit *audit;
 
 	make_log(f);
 	assert_true(attack(f->path, "DELETE FROM counts WHERE name LIKE 'contents%'"));
 	assert_found(f->path, NULL, NULL, "a log without a sum");
-	audit = fixture_open(f);
+	struct audit *audit = fixture_open(f);
 	assert_ok(audit_list(audit, &open, note_open, ids, &err), err);
 	fixture_event(audit, ids[0], "verify", "note", NULL, "more");
 	fixture_commit(audit);
@@ -284,17 +282,18 @@ static void test_open_made_anew(void **state)
 	struct fixture *f = *state, other;
 	cleanup_audit_head struct audit_head head = { 0 };
 	struct error err = ERROR_INIT;
-	char first[ULID_LEN + 1], open[ULID_LEN + 1];
+	char first[ULID_LEN + 1];
 	struct audit *audit = fixture_open(f);
-	struct found found;
 
 	fixture_run(audit, "first", "1", first);
 	audit_close(audit);
 	other = *f;
 	snprintf(other.path, sizeof(other.path), "%s/other.db", f->folder);
 	copy_file(f->path, other.path);
+	char open[ULID_LEN + 1];
 	ulid_new(clock_wall_ms(), open);
 	write_open(f, open, "what it said");
+	struct found found;
 	look_at(f->path, NULL, &head, &found);
 	buf_release(&found.text);
 	assert_found(other.path, &head, "is gone without having been removed", "without it");
@@ -358,15 +357,14 @@ static void test_head(void **state)
 	struct fixture *f = *state;
 	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
 	cleanup_audit_head struct audit_head head = { 0 }, later = { 0 };
-	struct audit *audit;
-	struct found found;
-	char id[ULID_LEN + 1];
 
 	make_log(f);
 	copy_file(f->path, copy);
-	audit = fixture_open(f);
+	struct audit *audit = fixture_open(f);
+	char id[ULID_LEN + 1];
 	fixture_run(audit, "more", "4", id);
 	audit_close(audit);
+	struct found found;
 	look_at(f->path, NULL, &head, &found);
 	assert_int_equal(found.count, 0);
 	buf_release(&found.text);
@@ -393,11 +391,10 @@ static void test_head(void **state)
 
 static void writer(const struct fixture *f)
 {
-	struct audit *audit;
 	char id[ULID_LEN + 1];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	audit = fixture_open(f);
+	struct audit *audit = fixture_open(f);
 	for (unsigned i = 0; i < MEANWHILE_MAX; i++)
 		fixture_run(audit, "meanwhile", i % 2 ? "a" : "b", id);
 	_exit(0);
@@ -406,10 +403,9 @@ static void writer(const struct fixture *f)
 static void test_no_false_alarm(void **state)
 {
 	struct fixture *f = *state;
-	pid_t pid;
 
 	make_log(f);
-	pid = fork();
+	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (!pid)
 		writer(f);

@@ -11,7 +11,6 @@ static void test_damaged_page(void **state)
 	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
 	struct error err = ERROR_INIT;
 	int damaged = 0;
-	char id[ULID_LEN + 1];
 
 	for (int i = 0; i < 60; i++) {
 		char text[3000];
@@ -19,6 +18,7 @@ static void test_damaged_page(void **state)
 		memset(text, 'a' + i % 26, sizeof(text) - 1);
 		snprintf(text, 20, "%d", i);
 		text[2999] = '\0';
+		char id[ULID_LEN + 1];
 		fixture_run(audit, "q", text, id);
 	}
 	audit_close(audit);
@@ -42,13 +42,12 @@ static void test_damaged_page(void **state)
 static void test_damaged_words(void **state)
 {
 	struct fixture *f = *state;
-	struct audit *audit;
 	struct error err = ERROR_INIT;
-	char id[ULID_LEN + 1];
 
 	make_log(f);
 	assert_true(attack(f->path, "UPDATE search_data SET block = x'0102030405' WHERE id > 9"));
-	audit = fixture_open(f);
+	struct audit *audit = fixture_open(f);
+	char id[ULID_LEN + 1];
 	for (int i = 0; i < 40; i++)
 		fixture_run(audit, "work goes on", "7", id);
 	audit_close(audit);
@@ -83,19 +82,18 @@ static void test_changed_words(void **state)
 	};
 	struct fixture *f = *state;
 	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
-	char id[ULID_LEN + 1];
 
 	make_log(f);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct fixture other = *f;
 		struct error err = ERROR_INIT;
-		struct audit *audit;
 
 		copy_file(f->path, copy);
 		assert_true(attack(copy, cases[i][0]));
 		assert_found(copy, NULL, cases[i][1], cases[i][0]);
 		snprintf(other.path, sizeof(other.path), "%s", copy);
-		audit = fixture_open(&other);
+		struct audit *audit = fixture_open(&other);
+		char id[ULID_LEN + 1];
 		fixture_run(audit, "work goes on", "7", id);
 		assert_ok(audit_reindex(audit, &err), err);
 		audit_close(audit);

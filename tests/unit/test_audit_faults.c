@@ -87,12 +87,10 @@ static void test_each_call(void **state)
 		cleanup_free char *path = mem_printf("%s/%d/log.db", f->folder, n);
 		cleanup_free char *backup = mem_printf("%s/backup-%d.db", f->folder, n);
 		struct error err = ERROR_INIT;
-		int rc, runs;
-		bool came;
 
 		faults_begin(n);
-		rc = work(path, backup, &err);
-		came = faults_end();
+		int rc = work(path, backup, &err);
+		bool came = faults_end();
 		made |= came && !strcmp(fault_name, "mkdir");
 		synced |= came && !strcmp(fault_name, "datasync");
 		if (rc < 0) {
@@ -101,7 +99,7 @@ static void test_each_call(void **state)
 				fail_msg("%s %d names no file: %s", fault_name, n, err.message);
 			failed++;
 		}
-		runs = runs_in(path);
+		int runs = runs_in(path);
 		assert_true(runs <= 1 && (rc < 0 || runs == 1));
 		if (rc == 0)
 			assert_int_equal(runs_in(backup), 1);

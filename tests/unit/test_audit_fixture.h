@@ -152,11 +152,10 @@ static inline size_t fixture_scan(const char *path, const char *what)
 	struct error err = ERROR_INIT;
 	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
 	size_t count = 0;
-	const char *p;
 
 	if (io_read_file(path, &bytes, &err) < 0)
 		return 0;
-	p = bytes.data;
+	const char *p = bytes.data;
 	while ((p = memmem(p, bytes.len - (size_t)(p - bytes.data), what, strlen(what)))) {
 		count++;
 		p++;

@@ -130,13 +130,13 @@ static void test_blobs(void **state)
 	struct json *block = json_object(), *list = json_array();
 	struct error err = ERROR_INIT;
 	cleanup_free char *bad = NULL;
-	char id[ULID_LEN + 1];
 
 	for (int i = 0; i < 20; i++)
 		buf_addf(&code, "print(\"\\t%d é\")\n", i);
 	json_set_string(block, "code", code.data);
 	json_append(list, block);
 	json_set(blocks, "blocks", list);
+	char id[ULID_LEN + 1];
 	fixture_begin(audit, "q", id);
 	assert_ok(audit_append(audit, id,
 			       &(struct audit_event){

@@ -43,11 +43,10 @@ static void assert_journal(struct audit *audit, const char *want, const char *wh
 {
 	cleanup_json struct json *stats = NULL;
 	struct error err = ERROR_INIT;
-	const char *said;
 
 	assert_ok(audit_stats(audit, &stats, &err), err);
 	assert_string_equal(json_get_string(stats, "journal"), want);
-	said = json_get_string(stats, "journal_why");
+	const char *said = json_get_string(stats, "journal_why");
 	if (!why)
 		assert_null(said);
 	else if (!said || !strstr(said, why))
@@ -77,10 +76,9 @@ static void test_reader_stops_nobody(void **state)
 	struct audit *audit = fixture_open(f);
 	cleanup_free char *big = mem_alloc(300001);
 	char id[ULID_LEN + 1];
-	sqlite3 *reader;
 
 	fixture_run(audit, "q", "1", id);
-	reader = shell(f, "BEGIN; SELECT * FROM runs");
+	sqlite3 *reader = shell(f, "BEGIN; SELECT * FROM runs");
 	for (unsigned i = 0; i < 40; i++) {
 		memset(big, 'a', 300000);
 		memcpy(big + 10, &(char[3]){ (char)('a' + i % 26), (char)('a' + i / 26) }, 2);
@@ -123,16 +121,16 @@ static void test_moves_nothing_beside_a_writer(void **state)
 	struct fixture *f = *state;
 	cleanup_audit struct audit *audit = fixture_open(f);
 	char id[ULID_LEN + 1];
-	struct stat before, after;
-	sqlite3 *writer;
 
 	fixture_run(audit, "q", "1", id);
 	assert_true(journal_scrub(audit));
 	fixture_run(audit, "q", "2", id);
-	writer = shell(f, "PRAGMA wal_autocheckpoint = 0; BEGIN IMMEDIATE");
+	sqlite3 *writer = shell(f, "PRAGMA wal_autocheckpoint = 0; BEGIN IMMEDIATE");
+	struct stat before;
 	assert_int_equal(stat(f->path, &before), 0);
 	audit->wal_pages = 1 << 20;
 	journal_after_commit(audit);
+	struct stat after;
 	assert_int_equal(stat(f->path, &after), 0);
 	assert_int_equal(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
 	assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
@@ -220,14 +218,13 @@ static void test_shared_file_systems(void **state)
 {
 	static const unsigned magics[] = { NFS_SUPER_MAGIC, 0xFF534D42, FUSE_SUPER_MAGIC };
 	struct fixture *f = *state;
-	struct audit *audit;
-	char id[ULID_LEN + 1];
 
 	audit_close(fixture_open(f));
 	for (size_t i = 0; i < ARRAY_SIZE(magics); i++) {
 		pretend = magics[i];
-		audit = fixture_open(f);
+		struct audit *audit = fixture_open(f);
 		assert_journal(audit, "persist", "shared by machines");
+		char id[ULID_LEN + 1];
 		fixture_run(audit, "q", "1", id);
 		audit_close(audit);
 		pretend = 0;
@@ -243,15 +240,14 @@ static void test_switch_waits_for_nobody(void **state)
 {
 	struct fixture *f = *state;
 	struct audit *audit = fixture_open(f);
-	char id[ULID_LEN + 1];
-	sqlite3 *reader;
 
 	audit_close(audit);
 	end(shell(f, "PRAGMA journal_mode = DELETE"), "");
-	reader = shell(f, "BEGIN; SELECT * FROM runs");
+	sqlite3 *reader = shell(f, "BEGIN; SELECT * FROM runs");
 	audit = fixture_open(f);
 	assert_journal(audit, "persist", "has the file open");
 	end(reader, "COMMIT");
+	char id[ULID_LEN + 1];
 	fixture_run(audit, "q", "1", id);
 	audit_close(audit);
 	audit = fixture_open(f);
@@ -266,10 +262,9 @@ static void test_scrub_says_who_holds_it(void **state)
 	cleanup_audit struct audit *audit = fixture_open(f);
 	struct error err = ERROR_INIT;
 	char id[ULID_LEN + 1];
-	sqlite3 *reader;
 
 	fixture_run(audit, "q", "1", id);
-	reader = shell(f, "BEGIN; SELECT * FROM runs");
+	sqlite3 *reader = shell(f, "BEGIN; SELECT * FROM runs");
 	assert_ok(fixture_remove(audit, id, &err), err);
 	assert_non_null(strstr(audit_note(audit), "log.db-wal until"));
 	end(reader, "COMMIT");
@@ -284,10 +279,9 @@ static void test_backup_beside_writers(void **state)
 	struct audit *audit = fixture_open(f), *reader = NULL;
 	struct error err = ERROR_INIT;
 	char id[ULID_LEN + 1];
-	sqlite3 *writer;
 
 	fixture_run(audit, "q", "1", id);
-	writer = shell(f, "BEGIN IMMEDIATE; DELETE FROM tags");
+	sqlite3 *writer = shell(f, "BEGIN IMMEDIATE; DELETE FROM tags");
 	assert_ok(audit_open(&reader, &(struct audit_options){ .path = f->path, .read_only = true },
 			     &err),
 		  err);

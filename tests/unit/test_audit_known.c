@@ -46,12 +46,11 @@ static int64_t count(const struct fixture *f, const char *sql)
 {
 	sqlite3 *db;
 	sqlite3_stmt *stmt;
-	int64_t n;
 
 	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-	n = sqlite3_column_int64(stmt, 0);
+	int64_t n = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
 	sqlite3_close(db);
 	return n;

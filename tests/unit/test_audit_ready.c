@@ -33,7 +33,6 @@ static void test_nothing_left(void **state)
 {
 	struct audit *audit = fixture_open(*state);
 	char run[ULID_LEN + 1];
-	size_t before;
 
 	begin(audit, run);
 	end(audit, run);
@@ -41,7 +40,7 @@ static void test_nothing_left(void **state)
 
 	audit = fixture_open(*state); /* another process, in which all is to be prepared again */
 	begin(audit, run);
-	before = prepared(audit);
+	size_t before = prepared(audit);
 	audit_get_ready(audit);
 	assert_true(prepared(audit) > before);
 	before = prepared(audit);
@@ -57,11 +56,11 @@ static void test_nobody_waits(void **state)
 	const struct fixture *f = *state;
 	struct audit *audit = fixture_open(f);
 	char run[ULID_LEN + 1];
-	sqlite3 *other;
 
 	begin(audit, run);
 	audit_get_ready(audit);
 	assert_true(sqlite3_get_autocommit(audit->db));
+	sqlite3 *other;
 	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(other,
 				      "BEGIN IMMEDIATE; INSERT INTO meta VALUES('k', 'v');"
@@ -79,13 +78,13 @@ static void test_nobody_waits(void **state)
 static char *note_of_run(const struct fixture *f, bool ready)
 {
 	struct audit *audit = fixture_open(f);
-	char run[ULID_LEN + 1], *note;
+	char run[ULID_LEN + 1];
 
 	begin(audit, run);
 	if (ready)
 		audit_get_ready(audit);
 	end(audit, run);
-	note = mem_strdup(audit_note(audit));
+	char *note = mem_strdup(audit_note(audit));
 	audit_close(audit);
 	return note;
 }

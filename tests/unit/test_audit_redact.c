@@ -307,11 +307,10 @@ static void test_members_by_key(void **state)
 	struct redactor *r = make();
 	cleanup_buf struct buf out = BUF_INIT(10000);
 	struct error err = ERROR_INIT;
-	cleanup_json struct json *value = NULL;
 
 	(void)state;
 	assert_int_equal(redact_json(r, json, strlen(json), &out), 2);
-	value = json_parse(out.data, out.len, 0, &err);
+	cleanup_json struct json *value = json_parse(out.data, out.len, 0, &err);
 	assert_non_null(value);
 	assert_null(strstr(out.data, "hunter2x"));
 	assert_non_null(strstr(out.data, "[\"password\",\"ordinary\"]"));
@@ -426,11 +425,10 @@ static void test_json_stays_json(void **state)
 	struct redactor *r = make();
 	cleanup_buf struct buf out = BUF_INIT(10000);
 	struct error err = ERROR_INIT;
-	cleanup_json struct json *value = NULL;
 
 	(void)state;
 	assert_int_equal(redact_json(r, json, strlen(json), &out), 4);
-	value = json_parse(out.data, out.len, 0, &err);
+	cleanup_json struct json *value = json_parse(out.data, out.len, 0, &err);
 	if (!value)
 		fail_msg("%s: %s", err.message, out.data);
 	assert_null(strstr(out.data, "hunter2"));

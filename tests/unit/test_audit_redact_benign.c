@@ -27,14 +27,13 @@ static void look_at(struct tally *t, const char *where, const char *text, size_t
 {
 	cleanup_buf struct buf out = BUF_INIT(FILE_MAX);
 	size_t found = redact_bytes(t->redactor, text, len, &out), at;
-	const char *mark;
 
 	t->strings++;
 	t->bytes += len;
 	t->hits += found;
 	if (!found)
 		return;
-	mark = strstr(out.data, "[REDACTED:");
+	const char *mark = strstr(out.data, "[REDACTED:");
 	at = (size_t)(mark - out.data);
 	print_message("  %s: %.26s for \"%.*s\"\n", where, mark,
 		      (int)(len - (at < 30 ? 0 : at - 30) < SHOWN ? len - (at < 30 ? 0 : at - 30) :

@@ -83,7 +83,6 @@ static void test_nothing_reaches_the_file(void **state)
 	struct fixture *f = *state;
 	struct error err = ERROR_INIT;
 	struct audit *audit;
-	char id[ULID_LEN + 1];
 	cleanup_free char *bad = NULL;
 
 	assert_ok(audit_open(&audit,
@@ -95,6 +94,7 @@ static void test_nothing_reaches_the_file(void **state)
 		  err);
 	assert_non_null(strstr(audit_note(audit), "SHORT"));
 	assert_null(strstr(audit_note(audit), "PIN"));
+	char id[ULID_LEN + 1];
 	for (int i = 0; i < 3; i++) {
 		plant(audit, id);
 		/* A journal holds pages of before while the transaction is open, a WAL those to
@@ -132,13 +132,12 @@ static void assert_as_alone(struct audit *audit, const char *program)
 	cleanup_buf struct buf text = BUF_INIT(10000), alone = BUF_INIT(10000);
 	struct looking looking = { audit, &text };
 	struct error err = ERROR_INIT;
-	cleanup_free char *printed = NULL;
-	char id[ULID_LEN + 1];
 
 	json_set_string(cell, "code", program);
 	json_append(cells, TAKE_PTR(cell));
-	printed = json_print(cells);
+	cleanup_free char *printed = json_print(cells);
 	assert_int_equal(redact_bytes(audit_redactor(audit), program, strlen(program), &alone), 1);
+	char id[ULID_LEN + 1];
 	fixture_begin(audit, "q", id);
 	assert_ok(audit_append(audit, id,
 			       &(struct audit_event){

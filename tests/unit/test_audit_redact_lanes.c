@@ -117,8 +117,7 @@ static void test_decoding(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 20000; round++) {
-		char text[32], expected[32], got[64];
-		bool good;
+		char text[32], expected[32];
 
 		/* Of each four digits those that are ASCII; then one is any byte. */
 		for (unsigned i = 0; i < sizeof(text); i++) {
@@ -130,9 +129,10 @@ static void test_decoding(void **state)
 		}
 		if (round % 2)
 			text[random_next(&seed) % 32] = (char)random_next(&seed);
-		good = decode_slowly(text, expected);
+		bool good = decode_slowly(text, expected);
 		assert_true(good || round % 2);
 		for (size_t w = 1; w < ARRAY_SIZE(widths); w++) {
+			char got[64];
 			const struct lanes *lanes = lanes_of(widths[w]);
 
 			if (lanes == lanes_of(LANES_PLAIN))

@@ -104,11 +104,10 @@ static void test_every_example(void **state)
 	for (size_t i = 0; i < shape_count; i++) {
 		const struct shape *shape = &shape_table[i];
 		cleanup_buf struct buf example = BUF_INIT(4096), secret = BUF_INIT(4096);
-		cleanup_free char *text = NULL;
 
 		make_example(shape, &example, &secret);
 		assert_non_null(shape->source);
-		text = mem_printf("see: %s\nand on", example.data);
+		cleanup_free char *text = mem_printf("see: %s\nand on", example.data);
 		assert_gone(shape, "plain", text, secret.data);
 		for (unsigned form = 0; form < ENCODE_FORMS; form++) {
 			cleanup_free char *how = mem_printf("form %u", form);
@@ -136,10 +135,9 @@ static void test_encoded_has_the_same_placeholder(void **state)
 	(void)state;
 	for (unsigned form = 0; form < ENCODE_FORMS; form++) {
 		cleanup_buf struct buf coded = BUF_INIT(8192);
-		cleanup_free char *clean = NULL;
 
 		add_encoded(&coded, form, key);
-		clean = redact(coded.data);
+		cleanup_free char *clean = redact(coded.data);
 		assert_non_null(strstr(clean, plain));
 	}
 }

@@ -68,11 +68,10 @@ static int count_objects(struct audit *audit, const char *like)
 	cleanup_free char *sql =
 		mem_printf("SELECT count(*) FROM objects WHERE body LIKE '%%%s%%'", like);
 	sqlite3_stmt *stmt = NULL;
-	int count;
 
 	assert_int_equal(sqlite3_prepare_v2(audit->db, sql, -1, &stmt, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-	count = sqlite3_column_int(stmt, 0);
+	int count = sqlite3_column_int(stmt, 0);
 	sqlite3_finalize(stmt);
 	return count;
 }
@@ -142,15 +141,14 @@ struct between {
 static int write_between(void *self, sqlite3 *db, const char *name, int pages)
 {
 	struct between *between = self;
-	struct audit *other;
-	char id[ULID_LEN + 1];
 
 	(void)db;
 	(void)name;
 	(void)pages;
 	if (++between->commits != 2)
 		return SQLITE_OK;
-	other = fixture_open(between->f);
+	struct audit *other = fixture_open(between->f);
+	char id[ULID_LEN + 1];
 	fixture_run(other, "numbat in between", "b", id);
 	fixture_remove(other, id, &(struct error)ERROR_INIT);
 	fixture_run(other, "quokka in between", "b", id);
@@ -166,9 +164,9 @@ static void test_index_in_steps(void **state)
 	struct between between = { .f = f };
 	struct error err = ERROR_INIT;
 	cleanup_audit_head struct audit_head head = { 0 };
-	char id[ULID_LEN + 1];
 
 	for (int i = 0; i < 700; i++) {
+		char id[ULID_LEN + 1];
 		cleanup_free char *text = mem_printf("question %d", i);
 
 		fixture_run(audit, text, text, id);

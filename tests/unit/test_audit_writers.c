@@ -35,11 +35,11 @@ static void waiting_child(const struct fixture *f)
 {
 	struct error err = ERROR_INIT;
 	struct audit *audit = NULL;
-	char id[ULID_LEN + 1];
 	pid_t self = getpid();
 
 	CHILD_ASSERT(write(tell_who_waits, &self, sizeof(self)) == sizeof(self));
 	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path }, &err) == 0);
+	char id[ULID_LEN + 1];
 	fixture_run(audit, "waited", "1", id);
 	audit_close(audit);
 }
@@ -47,17 +47,17 @@ static void waiting_child(const struct fixture *f)
 static void test_waits_for_a_lock(void **state)
 {
 	struct fixture *f = *state;
-	sqlite3 *other;
-	int ends[2], waiters[2], status;
-	char locked;
-	pid_t pid, who;
+	int ends[2], waiters[2];
 
 	audit_close(fixture_open(f));
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(pipe(waiters), 0);
 	tell_who_waits = waiters[1];
-	pid = fork();
+	pid_t pid = fork();
 	if (!pid) {
+		sqlite3 *other;
+		pid_t who;
+
 		if (sqlite3_open(f->path, &other) ||
 		    sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL) ||
 		    write(ends[1], "", 1) != 1 ||
@@ -67,11 +67,13 @@ static void test_waits_for_a_lock(void **state)
 		_exit(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) != SQLITE_OK);
 	}
 	close(ends[1]);
+	char locked;
 	assert_int_equal(read(ends[0], &locked, 1), 1);
 	close(ends[0]);
 	in_child(waiting_child, f);
 	close(waiters[0]);
 	close(waiters[1]);
+	int status;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 }
@@ -106,11 +108,10 @@ static int verify_row(void *self, const struct audit_row *row)
 static void test_many_writers(void **state)
 {
 	struct fixture *f = *state;
-	struct audit *audit;
 	cleanup_json struct json *stats = NULL;
 	struct error err = ERROR_INIT;
 	pid_t pids[WRITERS];
-	int status, failures = 0;
+	int failures = 0;
 	int64_t start = clock_mono_ms();
 
 	for (int i = 0; i < WRITERS; i++) {
@@ -122,13 +123,15 @@ static void test_many_writers(void **state)
 		}
 	}
 	for (int i = 0; i < WRITERS; i++) {
+		int status;
+
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
 		failures += status != 0;
 	}
 	assert_int_equal(failures, 0);
 	print_message("%d processes x %d runs: %lld ms\n", WRITERS, RUNS_EACH,
 		      (long long)(clock_mono_ms() - start));
-	audit = fixture_open(f);
+	struct audit *audit = fixture_open(f);
 	assert_ok(audit_stats(audit, &stats, &err), err);
 	assert_int_equal(json_get_int(stats, "runs", 0), WRITERS * RUNS_EACH);
 	assert_ok(audit_list(audit, &(struct audit_filter){ 0 }, verify_row, audit, &err), err);
@@ -158,18 +161,18 @@ static void test_killed(void **state)
 	struct fixture *f = *state;
 
 	for (unsigned delay_us = 0; delay_us < 20000; delay_us += 1700) {
-		int ends[2], status;
-		char byte;
-		pid_t pid;
+		int ends[2];
 
 		assert_int_equal(pipe(ends), 0);
-		pid = fork();
+		pid_t pid = fork();
 		assert_true(pid >= 0);
 		if (!pid)
 			endless_child(f, ends[1]);
+		char byte;
 		assert_int_equal(read(ends[0], &byte, 1), 1);
 		usleep(delay_us + 5000);
 		kill(pid, SIGKILL);
+		int status;
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_int_equal(WTERMSIG(status), SIGKILL);
 		close(ends[0]);

@@ -92,13 +92,12 @@ static void test_sums_do_not_wrap(void **state)
 static void test_growth_keeps_bytes(void **state)
 {
 	cleanup_buf struct buf b = BUF_INIT(100000);
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < 100000; i++)
+	for (size_t i = 0; i < 100000; i++)
 		assert_int_equal(buf_addch(&b, (char)i), 0);
 	assert_int_equal(buf_addch(&b, 'x'), -1);
-	for (i = 0; i < 100000; i++)
+	for (size_t i = 0; i < 100000; i++)
 		assert_int_equal(b.data[i], (char)i);
 	assert_int_equal(b.data[b.len], 0);
 }
@@ -106,11 +105,10 @@ static void test_growth_keeps_bytes(void **state)
 static void test_room(void **state)
 {
 	cleanup_buf struct buf b = BUF_INIT(100);
-	char *room;
 
 	(void)state;
 	buf_addstr(&b, "ab");
-	room = buf_room(&b, 98);
+	char *room = buf_room(&b, 98);
 	assert_non_null(room);
 	memset(room, 'z', 98);
 	buf_grew(&b, 3);
@@ -137,11 +135,10 @@ static void test_take_and_release(void **state)
 {
 	struct buf b;
 	size_t len = 99;
-	char *bytes;
 
 	(void)state;
 	buf_init(&b, 10);
-	bytes = buf_take(&b, &len);
+	char *bytes = buf_take(&b, &len);
 	assert_int_equal(len, 0);
 	assert_string_equal(bytes, "");
 	free(bytes);

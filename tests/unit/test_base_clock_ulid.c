@@ -81,17 +81,17 @@ static void test_ulid_time_bounds(void **state)
 
 static void test_ulid_order_and_difference(void **state)
 {
-	char before[ULID_LEN + 1], id[ULID_LEN + 1], other[ULID_LEN + 1];
-	int i;
+	char before[ULID_LEN + 1], id[ULID_LEN + 1];
 
 	(void)state;
 	ulid_new(5000, before);
-	for (i = 0; i < 2000; i++) {
+	for (int i = 0; i < 2000; i++) {
 		ulid_new(5000 + i / 1000, id);
 		assert_true(strcmp(before, id) < 0);
 		memcpy(before, id, sizeof(id));
 	}
 	ulid_new(6000, id);
+	char other[ULID_LEN + 1];
 	ulid_new(7000, other);
 	assert_string_not_equal(id + 10, other + 10);
 }
@@ -100,19 +100,19 @@ static void test_ulid_order_and_difference(void **state)
 static void test_ulid_after_fork(void **state)
 {
 	char mine[ULID_LEN + 1], theirs[ULID_LEN + 1] = "";
-	int ends[2], status;
-	pid_t pid;
+	int ends[2];
 
 	(void)state;
 	ulid_new(8000, mine);
 	assert_int_equal(pipe(ends), 0);
-	pid = fork();
+	pid_t pid = fork();
 	if (pid == 0) {
 		ulid_new(8000, theirs);
 		_exit(write(ends[1], theirs, sizeof(theirs)) != (ssize_t)sizeof(theirs));
 	}
 	ulid_new(8000, mine);
 	assert_int_equal(read(ends[0], theirs, sizeof(theirs)), sizeof(theirs));
+	int status;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_string_not_equal(mine, theirs);
 	close(ends[0]);

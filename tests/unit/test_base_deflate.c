@@ -63,11 +63,11 @@ static void test_stored(void **state)
 	static const unsigned char stored[] = { 0x1f, 0x8b, 8,	  0,	0,    0,    0,	 0,   0,
 						3,    1,    3,	  0,	0xfc, 0xff, 'a', 'b', 'c',
 						0xc2, 0x41, 0x24, 0x35, 3,    0,    0,	 0 };
-	char two[2 * sizeof(stored)];
 	struct buf got = BUF_INIT(100);
 	struct error err = ERROR_INIT;
 
 	(void)state;
+	char two[2 * sizeof(stored)];
 	memcpy(two, stored, sizeof(stored));
 	memcpy(two + sizeof(stored), stored, sizeof(stored));
 	assert_int_equal(gunzip(two, sizeof(two), &got, &err), 0);

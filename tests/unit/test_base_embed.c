@@ -16,11 +16,10 @@
 
 static void test_table_matches_files(void **state)
 {
-	const struct embed *e;
 	int count = 0;
 
 	(void)state;
-	for (e = embed_table; e->path; e++, count++) {
+	for (const struct embed *e = embed_table; e->path; e++, count++) {
 		cleanup_buf struct buf file = BUF_INIT(BUF_MAX_DEFAULT);
 		struct error err = ERROR_INIT;
 

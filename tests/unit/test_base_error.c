@@ -85,7 +85,6 @@ static void test_too_long_is_cut(void **state)
 {
 	cleanup_free char *text = mem_alloc(5000);
 	struct error err = ERROR_INIT;
-	int i;
 
 	(void)state;
 	memset(text, 'a', 4999);
@@ -93,7 +92,7 @@ static void test_too_long_is_cut(void **state)
 	assert_int_equal(strlen(err.message), ERROR_MESSAGE_MAX - 1);
 	error_set_errno(&err, ERR_FAILED, EIO, "%s", text);
 	assert_int_equal(strlen(err.message), ERROR_MESSAGE_MAX - 1);
-	for (i = 1000; i < 1030; i++) {
+	for (int i = 1000; i < 1030; i++) {
 		error_set(&err, ERR_FAILED, "%.*s", i, text);
 		error_wrap(&err, "%.*s", 2030 - i, text);
 		assert_int_equal(strlen(err.message), ERROR_MESSAGE_MAX - 1);

@@ -41,15 +41,14 @@ static void test_pieces(void **state)
 {
 	static const size_t sizes[] = { 1, 63, 64, 65, 1000, 1000000 };
 	cleanup_free char *text = mem_alloc(1000000);
-	char hex[HASH_HEX_LEN + 1];
-	size_t i, at;
 
 	(void)state;
 	memset(text, 'a', 1000000);
-	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		char hex[HASH_HEX_LEN + 1];
 		struct hash *h = hash_start();
 
-		for (at = 0; at < 1000000; at += sizes[i])
+		for (size_t at = 0; at < 1000000; at += sizes[i])
 			hash_add(h, text + at, 1000000 - at < sizes[i] ? 1000000 - at : sizes[i]);
 		hash_finish(h, hex);
 		assert_string_equal(hex, MILLION);
@@ -60,22 +59,22 @@ static void test_pieces(void **state)
 static void test_like_the_library(void **state)
 {
 	unsigned char bytes[700];
-	char library[HASH_HEX_LEN + 1], ours[HASH_HEX_LEN + 1];
-	size_t len, cut;
 	SHA2_CTX ctx;
 
 	(void)state;
-	for (len = 0; len < sizeof(bytes); len++)
+	for (size_t len = 0; len < sizeof(bytes); len++)
 		bytes[len] = (unsigned char)(len * 167 + len / 7);
-	for (len = 0; len < sizeof(bytes); len++) {
+	for (size_t len = 0; len < sizeof(bytes); len++) {
 		struct hash *h = hash_start();
+		size_t cut = len * 31 % (len + 1);
 
-		cut = len * 31 % (len + 1);
 		hash_add(h, bytes, cut);
 		hash_add(h, bytes + cut, len - cut);
+		char ours[HASH_HEX_LEN + 1];
 		hash_finish(h, ours);
 		SHA256Init(&ctx);
 		SHA256Update(&ctx, bytes, len);
+		char library[HASH_HEX_LEN + 1];
 		assert_string_equal(ours, SHA256End(&ctx, library));
 	}
 }

@@ -226,17 +226,17 @@ static void test_replace(void **state)
 {
 	cleanup_free char *path = in_folder("file");
 	struct error err = ERROR_INIT;
-	struct stat st;
-	char name[256];
 
 	(void)state;
 	short_transfers = true;
 	assert_int_equal(io_replace_file(path, "one", 3, 0640, &err), 0);
+	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0640);
 	put(path, "second");
 	assert_holds(path, "second");
 	assert_int_equal(entries(folder), 1);
+	char name[256];
 	memset(name, 'n', 255); /* the longest name there is */
 	name[255] = '\0';
 	{
@@ -290,13 +290,13 @@ static void test_replace_is_atomic_under_faults(void **state)
 	static const int errnos[] = { EIO, ENOSPC, EACCES, EMFILE };
 	cleanup_free char *path = in_folder("file");
 	char seen[16][8] = { "" };
-	struct error err;
-	size_t e;
 	int n, rc, before = open_descriptors();
 
 	(void)state;
-	for (e = 0; e < ARRAY_SIZE(errnos); e++) {
+	for (size_t e = 0; e < ARRAY_SIZE(errnos); e++) {
 		for (n = 1;; n++) {
+			struct error err;
+
 			put(path, "old");
 			error_clear(&err);
 			short_transfers = true;
@@ -339,20 +339,19 @@ static void test_replace_is_atomic_under_faults(void **state)
 static void test_read_under_faults(void **state)
 {
 	cleanup_free char *path = in_folder("file");
-	int n, before;
 
 	(void)state;
 	put(path, "abc");
 	short_transfers = true;
-	before = open_descriptors();
+	int before = open_descriptors();
+	int n;
 	for (n = 1;; n++) {
 		cleanup_buf struct buf out = BUF_INIT(100);
 		struct error err = ERROR_INIT;
-		int rc;
 
 		buf_addstr(&out, "kept");
 		faults_begin(n);
-		rc = io_read_file(path, &out, &err);
+		int rc = io_read_file(path, &out, &err);
 		countdown = 0;
 		assert_int_equal(open_descriptors(), before);
 		if (!fired) {
@@ -373,11 +372,11 @@ static void test_make_dirs(void **state)
 	cleanup_free char *deep = in_folder("a/b//c/"), *file = in_folder("file");
 	cleanup_free char *through = in_folder("file/x"), *inner = in_folder("a/b/c");
 	struct error err = ERROR_INIT;
-	struct stat st;
 
 	(void)state;
 	assert_int_equal(io_make_dirs(deep, 0700, &err), 0);
 	assert_int_equal(io_make_dirs(deep, 0700, &err), 0);
+	struct stat st;
 	assert_int_equal(stat(inner, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 	assert_int_equal(io_make_dirs("/", 0700, &err), 0);

@@ -79,10 +79,9 @@ static void test_iteration(void **state)
 {
 	cleanup_json struct json *o = parse("{\"a\":1,\"b\":[true],\"c\":{}}", 0);
 	char keys[8] = "";
-	struct json *child;
 
 	(void)state;
-	for (child = json_first(o); child; child = json_next(child))
+	for (struct json *child = json_first(o); child; child = json_next(child))
 		strcat(keys, json_key(child));
 	assert_string_equal(keys, "abc");
 	assert_null(json_key(json_first(json_get(o, "b"))));
@@ -103,10 +102,9 @@ static void test_whole_number_bounds(void **state)
 					 -9007199254740993,
 					 INT64_MAX,
 					 INT64_MIN };
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(exact); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(exact); i++) {
 		cleanup_free char *want = mem_printf("%lld", (long long)exact[i]);
 		struct json *value = json_new_int(exact[i]);
 
@@ -168,18 +166,15 @@ static void test_doubles_survive(void **state)
 					  1e16,
 					  123456789.123456789 };
 	struct error err = ERROR_INIT;
-	double got;
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		cleanup_json struct json *value = json_new_number(numbers[i]);
 		cleanup_free char *text = json_print(value);
-		cleanup_json struct json *again = NULL;
+		cleanup_json struct json *again = json_parse(text, strlen(text), 0, &err);
 
-		again = json_parse(text, strlen(text), 0, &err);
 		assert_non_null(again);
-		got = json_number(again, 1);
+		double got = json_number(again, 1);
 		assert_memory_equal(&got, &numbers[i], sizeof(got)); /* -0 too */
 	}
 	assert_prints(json_new_number((double)NAN), "null");
@@ -260,36 +255,30 @@ static void test_equal(void **state)
 static void test_equal_is_not_exponential(void **state)
 {
 	cleanup_buf struct buf text = BUF_INIT(1 << 20);
-	cleanup_json struct json *a = NULL;
-	cleanup_json struct json *b = NULL;
-	int i;
 
 	(void)state;
-	for (i = 0; i < 120; i++)
+	for (int i = 0; i < 120; i++)
 		buf_addstr(&text, "{\"a\":");
 	buf_addch(&text, '1');
-	for (i = 0; i < 120; i++)
+	for (int i = 0; i < 120; i++)
 		buf_addch(&text, '}');
-	a = parse(text.data, 0);
-	b = json_copy(a);
+	cleanup_json struct json *a = parse(text.data, 0);
+	cleanup_json struct json *b = json_copy(a);
 	assert_true(json_equal(a, b));
 }
 
 static void test_many_members_are_not_quadratic(void **state)
 {
 	cleanup_buf struct buf text = BUF_INIT(16 << 20);
-	cleanup_json struct json *a = NULL;
-	cleanup_json struct json *b = NULL;
 	int64_t start = clock_cpu_us();
-	int i;
 
 	(void)state;
 	buf_addch(&text, '{');
-	for (i = 0; i < 200000; i++)
+	for (int i = 0; i < 200000; i++)
 		buf_addf(&text, "%s\"%d\":0", i ? "," : "", i);
 	buf_addch(&text, '}');
-	a = parse(text.data, 0);
-	b = json_copy(a);
+	cleanup_json struct json *a = parse(text.data, 0);
+	cleanup_json struct json *b = json_copy(a);
 	assert_true(json_equal(a, b));
 	ASSERT_MOMENT("an object", start);
 }
@@ -315,18 +304,16 @@ static void set_member(struct json *object, int n, int64_t value)
 static void test_many_members_are_found(void **state)
 {
 	cleanup_json struct json *o = json_object();
-	cleanup_json struct json *copy = NULL;
 	int64_t start = clock_cpu_us();
-	int i;
 
 	(void)state;
-	for (i = 0; i < MANY; i++)
+	for (int i = 0; i < MANY; i++)
 		set_member(o, i, i);
-	for (i = 0; i < MANY; i += 2)
+	for (int i = 0; i < MANY; i += 2)
 		set_member(o, i, -i);
-	copy = json_copy(o);
+	cleanup_json struct json *copy = json_copy(o);
 	assert_true(json_equal(o, copy));
-	for (i = MANY - 1; i >= 0; i--) {
+	for (int i = MANY - 1; i >= 0; i--) {
 		assert_int_equal(member_at(o, i), i % 2 ? i : -i);
 		assert_int_equal(member_at(copy, i), i % 2 ? i : -i);
 	}
@@ -338,24 +325,22 @@ static void test_many_members_are_found(void **state)
 /* Every size around those where the way of looking changes. */
 static void test_members_come_and_go(void **state)
 {
-	int size, i;
-
 	(void)state;
-	for (size = 1; size < 140; size++) {
+	for (int size = 1; size < 140; size++) {
 		cleanup_json struct json *o = json_object();
 		char key[16];
 
-		for (i = 0; i < size; i++)
+		for (int i = 0; i < size; i++)
 			set_member(o, i, i);
 		assert_int_equal(member_at(o, size), -1);
 		snprintf(key, sizeof(key), "%d", size / 2);
 		json_remove(o, key);
-		for (i = 0; i < size; i++)
+		for (int i = 0; i < size; i++)
 			assert_int_equal(member_at(o, i), i == size / 2 ? -1 : i);
 		set_member(o, size / 2, 7);
 		set_member(o, size - 1, 8);
 		set_member(o, size, 9);
-		for (i = 0; i < size - 1; i++)
+		for (int i = 0; i < size - 1; i++)
 			assert_int_equal(member_at(o, i), i == size / 2 ? 7 : i);
 		assert_int_equal(member_at(o, size - 1), 8);
 		assert_int_equal(member_at(o, size), 9);
@@ -366,33 +351,28 @@ static void test_members_come_and_go(void **state)
 static void test_first_of_many_twins(void **state)
 {
 	cleanup_buf struct buf text = BUF_INIT(10000);
-	cleanup_json struct json *o = NULL;
-	int i;
 
 	(void)state;
-	for (i = 0; i < 100; i++)
+	for (int i = 0; i < 100; i++)
 		buf_addf(&text, "%c\"%d\":%d", i ? ',' : '{', i % 50, i);
 	buf_addch(&text, '}');
-	o = parse(text.data, JSON_FIRST_OF_TWINS);
-	for (i = 0; i < 50; i++)
+	cleanup_json struct json *o = parse(text.data, JSON_FIRST_OF_TWINS);
+	for (int i = 0; i < 50; i++)
 		assert_int_equal(member_at(o, i), i);
 }
 
 static void test_duplicate_among_many(void **state)
 {
-	struct error err;
-	int members, first;
-
 	(void)state;
-	for (members = 2; members < 40; members++) {
-		for (first = 0; first < members - 1; first++) {
+	for (int members = 2; members < 40; members++) {
+		for (int first = 0; first < members - 1; first++) {
 			cleanup_buf struct buf text = BUF_INIT(10000);
-			int i;
 
 			buf_addch(&text, '{');
-			for (i = 0; i < members - 1; i++)
+			for (int i = 0; i < members - 1; i++)
 				buf_addf(&text, "\"k%d\":%d,\n", i, i);
 			buf_addf(&text, "\"k%d\":0}", first);
+			struct error err;
 			error_clear(&err);
 			assert_null(json_parse(text.data, text.len, 0, &err));
 			buf_clear(&text);
@@ -411,7 +391,6 @@ static void test_every_cut_and_every_flip(void **state)
 				   "\"b\":{\"c\":\"\\n\"},\"d\":9007199254740993}";
 	size_t len = sizeof(text) - 1, i;
 	struct error err = ERROR_INIT;
-	int bit;
 
 	(void)state;
 	for (i = 0; i < len; i++) {
@@ -423,12 +402,11 @@ static void test_every_cut_and_every_flip(void **state)
 	}
 	for (i = 0; i < len * 8; i++) {
 		cleanup_free char *flip = mem_alloc(len);
-		cleanup_json struct json *value = NULL;
 
 		memcpy(flip, text, len);
-		bit = 1 << (i % 8);
+		int bit = 1 << (i % 8);
 		flip[i / 8] = (char)(flip[i / 8] ^ bit);
-		value = json_parse(flip, len, JSON_BIG_AS_STRING, &err);
+		json_free(json_parse(flip, len, JSON_BIG_AS_STRING, &err));
 		assert_null(strstr(err.message, "cannot be read"));
 	}
 }

@@ -85,10 +85,9 @@ static void test_bad_patterns(void **state)
 					   "(?:(?:a{1,65535}){1,65535}){1,65535}" };
 	cleanup_free char *deep = mem_alloc(20001);
 	struct error err;
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		error_clear(&err);
 		if (regex_compile(bad[i], 0, &err))
 			fail_msg("%s: accepted", bad[i]);
@@ -188,11 +187,10 @@ static void test_effort_is_shared(void **state)
 	cleanup_free char *subject = mem_alloc(4000);
 	int64_t start = clock_cpu_us();
 	struct error err = ERROR_INIT;
-	int i;
 
 	(void)state;
 	memset(subject, 'a', 4000);
-	for (i = 0; i < 10000; i++)
+	for (int i = 0; i < 10000; i++)
 		assert_int_equal(regex_search_within(re, subject, 4000, &effort, &err), -1);
 	assert_int_equal(err.kind, ERR_FAILED);
 	assert_non_null(strstr(err.message, "patterns before it"));
@@ -222,11 +220,11 @@ static void search_stopped(const struct stop *stop, enum error_kind want)
 static void test_search_is_stopped(void **state)
 {
 	struct stop stop = STOP_NEVER;
-	int ends[2];
 
 	(void)state;
 	stop.deadline_ms = clock_mono_ms() + 50;
 	search_stopped(&stop, ERR_DEADLINE);
+	int ends[2];
 	assert_int_equal(pipe(ends), 0);
 	stop = (struct stop){ .cancel_fd = ends[0], .deadline_ms = INT64_MAX };
 	assert_false(stop_now(&stop));

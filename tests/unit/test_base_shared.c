@@ -33,7 +33,6 @@ static void count(struct counter *c)
 static void test_none_is_lost(void **state)
 {
 	struct counter *c = shared_new(sizeof(*c));
-	int status;
 
 	(void)state;
 	assert_non_null(c);
@@ -47,6 +46,7 @@ static void test_none_is_lost(void **state)
 			_exit(0);
 		}
 	}
+	int status;
 	while (wait(&status) > 0)
 		assert_int_equal(status, 0);
 	assert_int_equal(c->value, PROCESSES * TIMES);

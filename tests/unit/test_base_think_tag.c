@@ -24,7 +24,7 @@ static void write_tag(char tag[THINK_TAG_MAX], int kind, bool closing)
 
 static void check_tag(int kind, bool closing)
 {
-	char tag[THINK_TAG_MAX], text[2 * THINK_TAG_MAX];
+	char tag[THINK_TAG_MAX];
 	int found = THINK_ANY, other = (kind + 1) % THINK_KINDS;
 
 	write_tag(tag, kind, closing);
@@ -40,6 +40,7 @@ static void check_tag(int kind, bool closing)
 	}
 	assert_true(think_tag_mentioned(tag, len - 1, closing));
 	assert_false(think_tag_mentioned(tag, 5, closing));
+	char text[2 * THINK_TAG_MAX];
 	snprintf(text, sizeof(text), "< %s x", tag);
 	size_t at = 0;
 	assert_ptr_equal(think_tag_find(text, strlen(text), closing, &found, &at), text + 2);

@@ -20,10 +20,8 @@
 
 static void test_every_code_point(void **state)
 {
-	uint32_t point;
-
 	(void)state;
-	for (point = 0; point <= 0x1fffff; point++) {
+	for (uint32_t point = 0; point <= 0x1fffff; point++) {
 		char four[4] = { (char)(0xf0 | (point >> 18)), (char)(0x80 | ((point >> 12) & 63)),
 				 (char)(0x80 | ((point >> 6) & 63)), (char)(0x80 | (point & 63)) };
 		char three[3] = { (char)(0xe0 | (point >> 12)), four[2], four[3] };
@@ -41,12 +39,11 @@ static void test_every_code_point(void **state)
 static void test_valid_prefix(void **state)
 {
 	static const char text[] = "0123456789abcdef\xe2\x82\xac\xff";
-	size_t cut;
 
 	(void)state;
 	assert_int_equal(utf8_valid_prefix(NULL, 0), 0);
 	assert_int_equal(utf8_valid_prefix(text, 20), 19);
-	for (cut = 0; cut <= 19; cut++)
+	for (size_t cut = 0; cut <= 19; cut++)
 		assert_int_equal(utf8_valid_prefix(text, cut), cut == 17 || cut == 18 ? 16 : cut);
 	assert_int_equal(utf8_valid_prefix("a\0b\x80", 4), 3);
 	assert_false(utf8_valid("\xf8\x88\x80\x80\x80", 5));
@@ -168,19 +165,18 @@ static void test_visible(void **state)
 static void test_visible_lets_no_control_through(void **state)
 {
 	cleanup_buf struct buf out = BUF_INIT(1 << 20);
-	char in[2];
-	size_t i;
-	int a, b;
 
 	(void)state;
-	for (a = 0; a < 256; a++) {
-		for (b = 0; b < 256; b++) {
+	for (int a = 0; a < 256; a++) {
+		for (int b = 0; b < 256; b++) {
+			char in[2];
+
 			in[0] = (char)a;
 			in[1] = (char)b;
 			buf_clear(&out);
 			assert_int_equal(utf8_visible(&out, in, 2), 0);
 			assert_true(utf8_valid(out.data, out.len));
-			for (i = 0; i < out.len; i++) {
+			for (size_t i = 0; i < out.len; i++) {
 				unsigned char c = (unsigned char)out.data[i];
 
 				assert_true(c >= 0x20 || c == '\n' || c == '\t');
@@ -219,13 +215,12 @@ static void test_normalise_many_marks(void **state)
 	static const char *const marks[][2] = { { "\xcc\x81", "\xcc\x96" },
 						{ "\xe0\xbd\xb3", "\xe0\xbd\xb3" } };
 	int64_t start = clock_cpu_us();
-	size_t i, n;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(marks); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
 		cleanup_buf struct buf in = BUF_INIT(1 << 20), out = BUF_INIT(1 << 22);
 
-		for (n = 0; n < 200000; n++)
+		for (size_t n = 0; n < 200000; n++)
 			buf_addstr(&in, marks[i][n < 100000 ? 0 : 1]);
 		assert_int_equal(utf8_normalise(&out, in.data, in.len), 0);
 		assert_int_equal(out.len, in.len);

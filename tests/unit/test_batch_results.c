@@ -114,19 +114,17 @@ static void go_through(bool slowly)
 	short_transfers = slowly;
 	for (n = 1; n < FAULTS_MAX; n++) {
 		struct error err = ERROR_INIT;
-		cleanup_free char *text = NULL;
 		bool closed;
-		int added;
 
 		assert_int_equal(io_replace_file(path, EARLIER, strlen(EARLIER), 0600, &err), 0);
 		faults_begin(n);
-		added = add_two(&err, &closed);
+		int added = add_two(&err, &closed);
 		if (!faults_end()) {
 			assert_int_equal(added, 2);
 			assert_true(closed);
 			break;
 		}
-		text = held();
+		cleanup_free char *text = held();
 		expect(added, text);
 		assert_false(added == 2 && closed);
 		assert_int_equal(err.kind, ERR_FAILED);
@@ -160,11 +158,10 @@ static void test_a_report_is_whole_or_not_there(void **state)
 	for (n = 1; n < FAULTS_MAX; n++) {
 		struct error err = ERROR_INIT;
 		cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-		int rc;
 
 		assert_int_equal(io_replace_file(report, "before", 6, 0600, &err), 0);
 		faults_begin(n);
-		rc = batch_report_junit(&r, report, "suite", &err);
+		int rc = batch_report_junit(&r, report, "suite", &err);
 		if (!faults_end()) {
 			assert_int_equal(rc, 0);
 			break;

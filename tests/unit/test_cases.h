@@ -29,9 +29,7 @@ struct one_case {
 
 static inline const char *get(const struct one_case *c, const char *key)
 {
-	size_t i;
-
-	for (i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++)
 		if (!strcmp(c->keys[i], key))
 			return c->values[i];
 	return NULL;
@@ -112,12 +110,10 @@ static inline int run_file(const char *path, bool (*run)(const struct one_case *
 {
 	cleanup_buf struct buf text = BUF_INIT(1 << 20);
 	struct error err = ERROR_INIT;
-	char *at;
 	int bad = 0;
-	size_t i;
 
 	assert_int_equal(io_read_file(path, &text, &err), 0);
-	at = strstr(text.data, "=== ");
+	char *at = strstr(text.data, "=== ");
 	while (at && *at) {
 		struct one_case c = { .name = at + 4 };
 		char *nl = strchr(at, '\n');
@@ -126,7 +122,7 @@ static inline int run_file(const char *path, bool (*run)(const struct one_case *
 		at = parse_case(nl + 1, &c);
 		bad += !run(&c);
 		++*total;
-		for (i = 0; i < c.count; i++) {
+		for (size_t i = 0; i < c.count; i++) {
 			free(c.keys[i]);
 			free(c.values[i]);
 		}
@@ -137,12 +133,12 @@ static inline int run_file(const char *path, bool (*run)(const struct one_case *
 static inline void run_folder(const char *folder, bool (*run)(const struct one_case *))
 {
 	cleanup_free char *pattern = mem_printf("tests/cases/%s/*.case", folder);
-	size_t i, total = 0;
+	size_t total = 0;
 	glob_t found;
 	int bad = 0;
 
 	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-	for (i = 0; i < found.gl_pathc; i++)
+	for (size_t i = 0; i < found.gl_pathc; i++)
 		bad += run_file(found.gl_pathv[i], run, &total);
 	globfree(&found);
 	printf("%s: %zu cases\n", folder, total);

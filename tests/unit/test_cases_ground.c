@@ -10,7 +10,6 @@ static bool run_ground(const struct one_case *c)
 {
 	const char *output = get(c, "output"), *notes = get(c, "notes"), *file = get(c, "file"),
 		   *want = get(c, "fault");
-	cleanup_free char *fault = NULL;
 	struct ground from = {
 		.output = output ? output : "",
 		.output_len = output ? strlen(output) : 0,
@@ -24,7 +23,7 @@ static bool run_ground(const struct one_case *c)
 
 	assert_non_null(want);
 	assert_non_null(get(c, "answer"));
-	fault = ground_fault(&from, get(c, "answer"));
+	cleanup_free char *fault = ground_fault(&from, get(c, "answer"));
 	if (!strcmp(want, "none") ? !fault : fault && strstr(fault, want))
 		return true;
 	print_error("%s: fault is \"%s\", expected \"%s\"\n", c->name, fault ? fault : "none",

@@ -37,15 +37,13 @@ static void check_accept(const char *name, const struct buf *text, const struct 
 {
 	struct error err = ERROR_INIT;
 	cleanup_json struct json *value = parse_exact(text, &err);
-	cleanup_json struct json *again = NULL;
-	cleanup_free char *printed = NULL;
 
 	if (!value)
 		fail_msg("%s: %s", name, err.message);
-	printed = json_print(value);
+	cleanup_free char *printed = json_print(value);
 	if (strcmp(printed, want->data))
 		fail_msg("%s: printed %s, want %s", name, printed, want->data);
-	again = json_parse(printed, strlen(printed), 0, &err);
+	cleanup_json struct json *again = json_parse(printed, strlen(printed), 0, &err);
 	assert_true(json_equal(value, again));
 }
 
@@ -65,11 +63,10 @@ static size_t each_case(const char *pattern,
 			void (*check)(const char *, const struct buf *, const struct buf *))
 {
 	glob_t found;
-	size_t i, count;
 
 	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-	count = found.gl_pathc;
-	for (i = 0; i < count; i++) {
+	size_t count = found.gl_pathc;
+	for (size_t i = 0; i < count; i++) {
 		cleanup_buf struct buf text = BUF_INIT(1 << 20);
 		cleanup_buf struct buf want = BUF_INIT(1 << 20);
 		const char *path = found.gl_pathv[i];

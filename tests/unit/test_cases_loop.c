@@ -119,7 +119,6 @@ static bool is_wanted(struct records *r, const struct audit_record *record)
 {
 	const char *end = r->wanted ? strchr(r->wanted, '\n') : NULL;
 	cleanup_free char *line = end ? mem_strndup(r->wanted, (size_t)(end - r->wanted)) : NULL;
-	cleanup_json struct json *part = NULL;
 	char *object, stage[32] = "", phase[32] = "";
 	int attempt = -1;
 
@@ -127,7 +126,7 @@ static bool is_wanted(struct records *r, const struct audit_record *record)
 		return false;
 	r->wanted = end + 1;
 	object = strchr(line, '{');
-	part = object ? parse(line, object) : NULL;
+	cleanup_json struct json *part = object ? parse(line, object) : NULL;
 	return sscanf(line, "%31s %31s %d", stage, phase, &attempt) == 3 &&
 	       !strcmp(stage, record->stage) && !strcmp(phase, record->phase) &&
 	       attempt == record->attempt && (!part || has_part(record->data, part));
@@ -165,9 +164,8 @@ static const char *state_of(const struct records *r, const struct audit_record *
 		{ "tests", "verify" },	  { "cross_check", "verify" },
 	};
 	const char *state = NULL;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(states); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
 		if (!strcmp(states[i][0], record->stage))
 			state = states[i][1];
 	if (!state || !strcmp(state, r->state) || !strcmp(record->phase, "note"))
@@ -204,16 +202,14 @@ static void print_record(struct buf *out, const struct audit_record *record)
 					       "decision",    "outcome",    "exit_code", "level",
 					       "stop_reason", "failure" };
 	cleanup_json struct json *told = json_object();
-	cleanup_free char *text = NULL;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(members) && strcmp(record->phase, "started"); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(members) && strcmp(record->phase, "started"); i++) {
 		const struct json *m = json_get(record->data, members[i]);
 
 		if (json_type(m) != JSON_NULL && json_type(m) != JSON_OBJECT)
 			json_set(told, members[i], json_copy(m));
 	}
-	text = json_print(told);
+	cleanup_free char *text = json_print(told);
 	buf_addf(out, "%s %s %d%s%s\n", record->stage, record->phase, record->attempt,
 		 json_count(told) ? " " : "", json_count(told) ? text : "");
 }
@@ -242,16 +238,17 @@ static bool same_row(const struct one_case *c, struct audit *audit,
 	cleanup_free char *bad = NULL;
 	struct error err = ERROR_INIT;
 	struct audit_row row;
-	bool ok;
 
 	if (audit_find(audit, result->run, &row, &err) < 0 ||
 	    audit_verify(audit, result->run, &bad, &err) < 0)
 		fail_msg("%s: %s", c->name, err.message);
-	ok = !bad && !strcmp(row.status, run_status_name(result->status)) &&
-	     !strcmp(row.level, level_name(result->level)) && row.attempts == result->attempts &&
-	     row.cost_micro_usd == result->cost_micro_usd && row.ended_ms > 0 &&
-	     row.exit_code == -1 && /* nobody here ends with one */
-	     !row.answer == !result->answer && (!row.answer || !strcmp(row.answer, result->answer));
+	bool ok = !bad && !strcmp(row.status, run_status_name(result->status)) &&
+		  !strcmp(row.level, level_name(result->level)) &&
+		  row.attempts == result->attempts &&
+		  row.cost_micro_usd == result->cost_micro_usd && row.ended_ms > 0 &&
+		  row.exit_code == -1 && /* nobody here ends with one */
+		  !row.answer == !result->answer &&
+		  (!row.answer || !strcmp(row.answer, result->answer));
 	if (!ok)
 		print_error("%s: the log's row of the run is not its result: %s\n", c->name,
 			    bad ? bad : "");
@@ -310,9 +307,8 @@ static bool same_text(const struct one_case *c, const char *key, const char *is)
 static char *check_words(const struct loop_result *r)
 {
 	struct buf out = BUF_INIT(4096);
-	size_t i;
 
-	for (i = 0; i < r->check_count; i++)
+	for (size_t i = 0; i < r->check_count; i++)
 		buf_addf(&out, "%s%s/%s/%s", i ? " " : "", r->checks[i].kind,
 			 check_source_name(r->checks[i].source),
 			 verdict_name(r->checks[i].verdict));
@@ -321,9 +317,7 @@ static char *check_words(const struct loop_result *r)
 
 static void meet_ending(const struct loop_result *r)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(endings); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
 		endings[i].met += !strcmp(endings[i].status, run_status_name(r->status)) &&
 				  !strcmp(endings[i].level, level_name(r->level));
 }
@@ -371,9 +365,8 @@ static bool same_error(const struct one_case *c, const struct error *err)
 		      { "config", ERR_CONFIG },
 		      { "usage", ERR_USAGE } };
 	const char *name = "(another)";
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (kinds[i].kind == err->kind)
 			name = kinds[i].name;
 	if (!get(c, "fails"))
@@ -411,10 +404,9 @@ static size_t count_runs(struct audit *audit)
 {
 	struct error err = ERROR_INIT;
 	struct json *stats = NULL;
-	size_t runs;
 
 	assert_int_equal(audit_stats(audit, &stats, &err), 0);
-	runs = (size_t)json_get_int(stats, "runs", -1);
+	size_t runs = (size_t)json_get_int(stats, "runs", -1);
 	json_free(stats);
 	return runs;
 }
@@ -425,12 +417,11 @@ static bool same_rest(const struct one_case *c, size_t before)
 	cleanup_audit struct audit *audit = open_log(true);
 	struct error err = ERROR_INIT;
 	struct audit_row row;
-	bool ok;
 
 	if (count_runs(audit) == before)
 		return !get(c, "records") || same(c, "records", "(no run was recorded)");
 	assert_int_equal(audit_find(audit, "last", &row, &err), 0);
-	ok = same_records(c, audit, row.id, NULL);
+	bool ok = same_records(c, audit, row.id, NULL);
 	if (row.ended_ms)
 		print_error("%s: the run has an end\n", c->name);
 	ok &= !row.ended_ms;
@@ -441,10 +432,8 @@ static bool same_rest(const struct one_case *c, size_t before)
 /* The blank line before the next case is no part of a section. */
 static void trim_sections(const struct one_case *c)
 {
-	size_t i, n;
-
-	for (i = 0; i < c->count; i++) {
-		n = strlen(c->values[i]);
+	for (size_t i = 0; i < c->count; i++) {
+		size_t n = strlen(c->values[i]);
 		if (n > 1 && !strcmp(c->values[i] + n - 2, "\n\n"))
 			c->values[i][n - 1] = '\0';
 	}
@@ -458,25 +447,24 @@ static bool run_case(const struct one_case *c)
 	struct loop_result result = { .answer = NULL };
 	struct error err = ERROR_INIT;
 	size_t before = count_runs(audit);
-	struct policy policy;
 	struct means means = { .request_timeout_ms = 60000 };
-	struct loop loop;
 	struct ends ends;
-	struct case_tools tools;
-	struct task_program program;
-	struct task task;
 	struct llm llm = { &llm_ops, &ends, "cases" };
-	int rc;
 
 	trim_sections(c);
 	ends_open(&ends, c);
+	struct policy policy;
 	fill_policy(&policy, c);
 	means.prompts_dir = get(c, "prompts") ? mem_strdup(folder) : NULL;
+	struct task task;
+	struct task_program program;
 	fill_task(&task, &program, c);
+	struct loop loop;
 	fill_loop(&loop, &policy, &means, &llm, audit, &ends);
+	struct case_tools tools;
 	case_tools_open(&tools, &loop, &ends);
 	ends.during = make_calls;
-	rc = loop_run(&loop, &task, &result, &err);
+	int rc = loop_run(&loop, &task, &result, &err);
 	let_write(true);
 	ok = used_up(c, &ends);
 	if (rc)
@@ -499,13 +487,13 @@ static bool run_case(const struct one_case *c)
 static void test_loop_cases(void **state)
 {
 	int64_t begun = clock_mono_ms();
-	size_t i, total = 0;
+	size_t total = 0;
 	glob_t found;
 	int bad = 0;
 
 	(void)state;
 	assert_int_equal(glob("tests/cases/loop/*.case", 0, NULL, &found), 0);
-	for (i = 0; i < found.gl_pathc; i++) {
+	for (size_t i = 0; i < found.gl_pathc; i++) {
 		const char *base = strrchr(found.gl_pathv[i], '/') + 1;
 		cleanup_free char *name = mem_strndup(base, strlen(base) - strlen(".case"));
 
@@ -520,10 +508,10 @@ static void test_loop_cases(void **state)
 
 static void test_every_transition_is_met(void **state)
 {
-	size_t i, missing = 0;
+	size_t missing = 0;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(transitions); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(transitions); i++) {
 		const struct transition *t = &transitions[i];
 
 		printf("%-8s -> %-14s %3zu times, %s.case\n", t->from, t->to, t->met, t->file);
@@ -537,10 +525,10 @@ static void test_every_transition_is_met(void **state)
 
 static void test_every_ending_is_met(void **state)
 {
-	size_t i, missing = 0;
+	size_t missing = 0;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(endings); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
 		if (!endings[i].met)
 			print_error("no case ends as %s with level %s\n", endings[i].status,
 				    endings[i].level);

@@ -44,9 +44,8 @@ static struct screen_options options_of(const struct one_case *c)
 static bool is_as_expected(const struct one_case *c, const char *how, const struct screening *s)
 {
 	bool ok, found = !get(c, "rule");
-	size_t i;
 
-	for (i = 0; !found && i < s->count; i++)
+	for (size_t i = 0; !found && i < s->count; i++)
 		found = !strcmp(s->findings[i].rule, get(c, "rule")) &&
 			(!get(c, "line") || (size_t)number(c, "line", 0) == s->findings[i].line);
 	if (!found)
@@ -56,7 +55,7 @@ static bool is_as_expected(const struct one_case *c, const char *how, const stru
 	     same(c, "flagged", s->verdict >= SCREEN_CONFIRM ? "yes" : "no");
 	if (!ok)
 		print_error("%s: read %s\n", c->name, how);
-	for (i = 0; !ok && i < s->count; i++)
+	for (size_t i = 0; !ok && i < s->count; i++)
 		print_error("%s: %s, line %zu\n", c->name, s->findings[i].rule,
 			    s->findings[i].line);
 	return ok;
@@ -68,11 +67,10 @@ static bool is_screened_alone(const struct one_case *c)
 	struct screen_options options = options_of(c);
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
-	bool ok;
 
 	if (screen_program(sandbox, -1, get(c, "lang"), code, strlen(code), &options, &s, &err) < 0)
 		fail_msg("%s: %s", c->name, err.message);
-	ok = is_as_expected(c, "by itself", &s);
+	bool ok = is_as_expected(c, "by itself", &s);
 	screening_release(&s);
 	return ok;
 }
@@ -83,12 +81,11 @@ static bool is_screened(const struct one_case *c, const struct tree *tree)
 	struct screen_options options = options_of(c);
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
-	bool ok;
 
 	options.tree = tree;
 	if (screen_code(get(c, "lang"), code, strlen(code), &options, &s, &err) < 0)
 		fail_msg("%s: %s", c->name, err.message);
-	ok = is_as_expected(c, "with the others", &s);
+	bool ok = is_as_expected(c, "with the others", &s);
 	screening_release(&s);
 	return ok;
 }
@@ -117,15 +114,14 @@ static bool run_screen(const struct one_case *c)
 
 static void test_screen_cases(void **state)
 {
-	size_t i, k;
-
 	(void)state;
 	run_folder("screen", gather);
-	for (i = 0; i < ARRAY_SIZE(read_at_once); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(read_at_once); i++)
 		read_trees(read_at_once[i].lang, (const char *const *)read_at_once[i].codes,
 			   read_at_once[i].count, read_at_once[i].trees);
 	run_folder("screen", run_screen);
-	for (i = 0; i < ARRAY_SIZE(read_at_once); i++)
+	size_t k;
+	for (size_t i = 0; i < ARRAY_SIZE(read_at_once); i++)
 		for (k = 0; k < read_at_once[i].count; k++) {
 			free(read_at_once[i].codes[k]);
 			tree_release(&read_at_once[i].trees[k]);

@@ -24,12 +24,11 @@ static bool run_case(const struct one_case *c)
 			   .tests = get(c, "tests") };
 	const char *want = get(c, "verdict");
 	cleanup_free char *said = NULL;
-	enum verdict verdict;
 
 	assert_non_null(want);
 	if (!is_run(get(c, "lang")))
 		return true;
-	verdict = run_verdict(get(c, "lang"), &run, &said);
+	enum verdict verdict = run_verdict(get(c, "lang"), &run, &said);
 	if (!strcmp(want, "no-pass") ? verdict != VERDICT_PASS :
 				       !strcmp(want, verdict_name(verdict)))
 		return says(c, said);
@@ -48,9 +47,8 @@ static bool is_weak(const char *id)
 {
 	static const char *const weak[] = { "P09", "P16", "P18", "P19", "P20", "P21",
 					    "P23", "P24", "J05", "J06", "B04", "B14" };
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(weak); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(weak); i++)
 		if (!strncmp(id, weak[i], 3))
 			return true;
 	return false;
@@ -83,7 +81,6 @@ static void test_forgeries_of_the_data_set(void **state)
 	cleanup_buf struct buf text = BUF_INIT(1 << 20);
 	struct error err = ERROR_INIT;
 	size_t bad = 0, count = 0;
-	char *at, *nl;
 
 	(void)state;
 	if (access(path, R_OK) < 0) {
@@ -91,7 +88,8 @@ static void test_forgeries_of_the_data_set(void **state)
 		skip();
 	}
 	assert_int_equal(io_read_file(path, &text, &err), 0);
-	for (at = text.data; (nl = strchr(at, '\n')); at = nl + 1, count++) {
+	char *nl;
+	for (char *at = text.data; (nl = strchr(at, '\n')); at = nl + 1, count++) {
 		cleanup_json struct json *row = json_parse(at, (size_t)(nl - at), 0, &err);
 
 		assert_non_null(row);

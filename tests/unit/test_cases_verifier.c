@@ -20,21 +20,17 @@ static bool run_extract(const struct one_case *c)
 	const char *reply = get(c, "reply");
 	struct extraction x = { 0 };
 	struct error err = ERROR_INIT;
-	cleanup_json struct json *record = NULL;
-	cleanup_free char *told = NULL;
-	const struct code_block *chosen;
-	bool ok;
 
 	assert_int_equal(extract_code(reply, strlen(reply), &options, &x, &err), 0);
-	chosen = extraction_chosen(&x);
-	record = extraction_json(&x);
-	told = json_print(record);
-	ok = same(c, "status", extract_status_name(x.status)) && same(c, "code", x.program.code) &&
-	     same(c, "lang", x.program.lang) && same(c, "convention", x.convention) &&
-	     same_number(c, "blocks", (long)x.count) &&
-	     same(c, "info", chosen ? chosen->info : NULL) &&
-	     same(c, "fence", chosen ? chosen->fence : NULL) &&
-	     (!get(c, "why") || strstr(told, get(c, "why")));
+	const struct code_block *chosen = extraction_chosen(&x);
+	cleanup_json struct json *record = extraction_json(&x);
+	cleanup_free char *told = json_print(record);
+	bool ok = same(c, "status", extract_status_name(x.status)) &&
+		  same(c, "code", x.program.code) && same(c, "lang", x.program.lang) &&
+		  same(c, "convention", x.convention) && same_number(c, "blocks", (long)x.count) &&
+		  same(c, "info", chosen ? chosen->info : NULL) &&
+		  same(c, "fence", chosen ? chosen->fence : NULL) &&
+		  (!get(c, "why") || strstr(told, get(c, "why")));
 	if (!ok)
 		print_error("%s\n", told);
 	extraction_release(&x);
@@ -68,9 +64,7 @@ static bool run_check(const struct one_case *c)
 	struct check_list list = { 0 };
 	struct check_result r = { 0 };
 	struct error err = ERROR_INIT;
-	cleanup_json struct json *expect = NULL;
 	int rc;
-	bool ok;
 
 	if (get(c, "program")) {
 		run_program(c, &result);
@@ -80,8 +74,8 @@ static bool run_check(const struct one_case *c)
 		result.metrics.wall_ms = (double)number(c, "wall_ms", 1);
 	}
 	if (get(c, "expect")) {
-		expect = json_parse(get(c, "expect"), strlen(get(c, "expect")), JSON_BIG_AS_STRING,
-				    &err);
+		cleanup_json struct json *expect = json_parse(
+			get(c, "expect"), strlen(get(c, "expect")), JSON_BIG_AS_STRING, &err);
 		rc = check_add_expect(&list, expect, CHECK_TASK, &err);
 	} else {
 		rc = check_add_text(&list, get(c, "check"), CHECK_USER, &err);
@@ -90,7 +84,7 @@ static bool run_check(const struct one_case *c)
 		print_error("%s: %s\n", c->name, err.message);
 	assert_int_equal(rc, 0);
 	check_evaluate(&list.checks[0], &result, NULL, &r);
-	ok = same(c, "verdict", verdict_name(r.verdict)) && says(c, r.detail);
+	bool ok = same(c, "verdict", verdict_name(r.verdict)) && says(c, r.detail);
 	check_result_release(&r);
 	check_list_release(&list);
 	sandbox_result_release(&result);
@@ -115,8 +109,6 @@ static bool run_failure(const struct one_case *c)
 	struct sandbox_forbidden forbidden = { .count = 1 };
 	struct sandbox_result result = { .exit_code = (int)number(c, "exit", 1) };
 	struct failure f = { 0 };
-	cleanup_json struct json *o = NULL;
-	bool ok;
 
 	if (outcome)
 		result.outcome = (enum sandbox_outcome)sandbox_outcome_parse(outcome);
@@ -127,10 +119,10 @@ static bool run_failure(const struct one_case *c)
 		result.forbidden_count = 1;
 	}
 	failure_find(get(c, "lang"), file ? file : "main.py", &result, &f);
-	o = failure_json(&f);
-	ok = same(c, "class", json_get_string(o, "class")) && same(c, "type", f.type) &&
-	     same_number(c, "line", f.line) && same_number(c, "column", f.column) &&
-	     says(c, f.message) && advises(c, &f);
+	cleanup_json struct json *o = failure_json(&f);
+	bool ok = same(c, "class", json_get_string(o, "class")) && same(c, "type", f.type) &&
+		  same_number(c, "line", f.line) && same_number(c, "column", f.column) &&
+		  says(c, f.message) && advises(c, &f);
 	failure_release(&f);
 	return ok;
 }

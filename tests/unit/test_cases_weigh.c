@@ -28,12 +28,11 @@ static bool run_weigh(const struct one_case *c)
 					 .artifact_count = get(c, "file") ? 1 : 0 };
 	struct check_list list = { 0 };
 	struct check_weight w;
-	bool ok;
 
 	result.out = (struct sandbox_stream){ output, strlen(output), strlen(output), false };
 	add_checks(&list, get(c, "checks"), c->name);
 	check_weigh(&list, &result, NULL, &w);
-	ok = same(c, "carries", w.carries ? "yes" : "no") && same(c, "by", w.by);
+	bool ok = same(c, "carries", w.carries ? "yes" : "no") && same(c, "by", w.by);
 	if (!ok)
 		print_error("%s: %zu of %zu by \"%s\"\n", c->name, w.rejected, w.wrong, w.by);
 	check_list_release(&list);

@@ -144,10 +144,9 @@ static bool run_refusal(const struct one_case *c)
 	struct llm_error e = { .class = LLM_ERROR_NONE };
 	const char *body = get(c, "response");
 	char *param = NULL;
-	bool ok;
 
 	errors_classify(number(c, "status", 0), body, strlen(body), &e, &param);
-	ok = same_error(c, &e) && same(c, "param", param) && same(c, "code", e.code);
+	bool ok = same_error(c, &e) && same(c, "param", param) && same(c, "code", e.code);
 	llm_error_release(&e);
 	free(param);
 	return ok;
@@ -172,11 +171,10 @@ static bool run_cut(const struct one_case *c, const struct wire *wire, const cha
 static bool run_wire(const struct one_case *c)
 {
 	const char *bytes = get(c, "response");
-	const struct wire *wire;
 
 	if (!get(c, "wire"))
 		return run_refusal(c);
-	wire = wire_of(c);
+	const struct wire *wire = wire_of(c);
 	if (!get(c, "stream"))
 		return run_body(c, wire, bytes);
 	if (!strcmp(get(c, "stream"), "cut"))

@@ -63,16 +63,16 @@ static void write_file(const char *path, const char *text, mode_t mode)
 static void test_keys(void **state)
 {
 	char folder[] = "/tmp/assay-guard-XXXXXX";
-	cleanup_free char *path = NULL, *made = NULL, *again = NULL;
+	cleanup_free char *made = NULL, *again = NULL;
 	struct error err = ERROR_INIT;
 	struct guard g = { .keys = NULL };
-	struct stat st;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
-	path = mem_printf("%s/keys", folder);
+	cleanup_free char *path = mem_printf("%s/keys", folder);
 	assert_int_equal(guard_load(&g, path, &made, &err), 0);
 	assert_non_null(made);
+	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_string_equal(guard_find(&g, made, strlen(made))->owner, "key:first");
@@ -101,11 +101,10 @@ static void test_files_that_are_refused(void **state)
 		{ "# nothing\n", "no key", 0600 },
 	};
 	char folder[] = "/tmp/assay-guard-XXXXXX";
-	cleanup_free char *path = NULL;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
-	path = mem_printf("%s/keys", folder);
+	cleanup_free char *path = mem_printf("%s/keys", folder);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		struct error err = ERROR_INIT;
 		struct guard g = { .keys = NULL };

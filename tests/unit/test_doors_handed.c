@@ -136,12 +136,11 @@ static void test_cells(void **state)
 					      "!!python3 main.py", "x = !python3 main.py", "!ls" };
 	cleanup_handed struct handed h = { .path = NULL };
 	cleanup_free char *there = handed_cell(&h, &box, "!python3 /home/user/main.py\n", "/tmp");
-	cleanup_free char *here = NULL;
 
 	(void)state;
 	assert_string_equal(there, "!python3 /home/user/main.py\n");
 	handed_release(&h);
-	here = handed_cell(&h, &box, "!cd app && python3 main.py", HOME_PATH);
+	cleanup_free char *here = handed_cell(&h, &box, "!cd app && python3 main.py", HOME_PATH);
 	assert_ptr_equal(
 		strstr(here, "!if [ . -ef '/home/user' ]; then cd app && python3 main.py;"), here);
 	assert_null(strchr(here, '\n'));

@@ -215,13 +215,13 @@ static void test_links_to_others(void **state)
 	cleanup_buf struct buf lost = BUF_INIT(8192);
 	struct home t = { .nodes = NULL };
 	struct error err = ERROR_INIT;
-	char left[64];
 
 	(void)state;
 	home_give(&t, &given);
 	assert_int_equal(home_put(&t, "large", mem_alloc(HOME_COPY_MAX + 1), HOME_COPY_MAX + 1,
 				  0644, &err),
 			 0);
+	char left[64];
 	snprintf(left, sizeof(left), "l " HOME_SHOWN "%llu mine",
 		 (unsigned long long)home_find(&t, "large")->version);
 	take_given(&t, &given, left, strlen(left) + 1, &lost);
@@ -238,12 +238,13 @@ static void test_moved_on_and_on(void **state)
 {
 	struct home t = { .nodes = NULL };
 	struct error err = ERROR_INIT;
-	char from[8], to[300];
 	size_t moved = 0;
 
 	(void)state;
 	put(&t, "0/f", "file");
 	for (; moved < 20; moved++) {
+		char from[8], to[300];
+
 		snprintf(from, sizeof(from), "%zu", moved);
 		snprintf(to, sizeof(to), "%zu/%0200d", moved + 1, 0);
 		if (home_move(&t, from, to, &err) < 0)
@@ -280,7 +281,6 @@ static void test_small_then_on_disk(void **state)
 	struct content c = { .store = s }, other = { .store = s };
 	cleanup_free char *piece = mem_alloc(STORE_SMALL);
 	struct error err = ERROR_INIT;
-	char got[3];
 
 	(void)state;
 	memcpy(piece, "begin", 5);
@@ -289,6 +289,7 @@ static void test_small_then_on_disk(void **state)
 	assert_int_equal(content_add(&c, "end", 3, &err), 0);
 	same_use(s, 0, STORE_SMALL + 3, 1);
 	assert_true(c.on_disk);
+	char got[3];
 	assert_int_equal(content_read(&c, 1, got, 3, &err), 0);
 	assert_memory_equal(got, "egi", 3);
 	assert_int_equal(content_read(&c, STORE_SMALL, got, 3, &err), 0);

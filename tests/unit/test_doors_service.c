@@ -94,19 +94,20 @@ static void close_two(struct service *s, struct policy *policy)
 /* The one beside has nothing to do, and takes what came later. */
 static bool is_waited_for(struct service *s)
 {
-	struct job holds, wants, any;
-	size_t place, other, by;
+	struct job holds;
 
 	start(s, &holds, 0);
 	sem_wait(&holds.begun);
-	place = holds.by;
+	size_t place = holds.by;
+	struct job wants;
 	start(s, &wants, place);
 	sem_post(&wants.may_end);
+	struct job any;
 	start(s, &any, 0);
 	sem_wait(&any.begun);
-	other = end(&any);
+	size_t other = end(&any);
 	end(&holds);
-	by = end(&wants);
+	size_t by = end(&wants);
 	assert_int_not_equal(other, place);
 	return by == place;
 }
@@ -128,11 +129,12 @@ static void test_but_not_for_ever(void **state)
 {
 	struct policy policy;
 	struct service *s = open_two(&policy);
-	struct job holds, wants;
+	struct job holds;
 
 	(void)state;
 	start(s, &holds, 0);
 	sem_wait(&holds.begun);
+	struct job wants;
 	start(s, &wants, holds.by);
 	sem_wait(&wants.begun);
 	assert_int_not_equal(end(&wants), holds.by);
@@ -145,14 +147,17 @@ static void test_one_client_has_one_worker(void **state)
 {
 	struct policy policy;
 	struct service *s = open_two(&policy);
-	struct job job, beside;
 
 	(void)state;
 	for (int i = 0; i < 50; i++) {
+		struct job job;
+
 		start(s, &job, 0);
 		sem_wait(&job.begun);
 		assert_int_equal(job.by, 1);
 		if (i % 10 == 0) {
+			struct job beside;
+
 			start(s, &beside, 0);
 			sem_wait(&beside.begun);
 			assert_int_equal(end(&beside), 2);
@@ -224,18 +229,18 @@ static void test_forgetting_is_work(void **state)
 						 .queue = 8,
 						 .contexts = { 1, 100000, 100000 } };
 	struct error err = ERROR_INIT;
-	struct service *s;
-	struct job job;
-	struct timespec until;
 
 	(void)state;
 	sem_init(&forgets, 0, 0);
 	sem_init(&may_forget, 0, 0);
 	policy_init(&policy);
+	struct service *s;
 	assert_int_equal(service_open(&s, &options, &err), 0);
 	leave_one(service_contexts(s), 1);
 	sem_wait(&forgets);
+	struct job job;
 	start(s, &job, 0);
+	struct timespec until;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += PATIENCE_SECONDS;
 	assert_int_equal(sem_timedwait(&job.begun, &until), 0);
@@ -278,10 +283,11 @@ static void test_all_are_taken(void **state)
 {
 	struct policy policy;
 	struct service *s = open_two(&policy);
-	struct job jobs[3];
 
 	(void)state;
 	for (size_t i = 0; i < MANY; i++) {
+		struct job jobs[3];
+
 		submit(s, &jobs[0], i % 3, "");
 		submit(s, &jobs[1], 0, i % 2 ? "a" : "");
 		submit(s, &jobs[2], 0, i % 4 ? "a" : "");
@@ -294,10 +300,9 @@ static void test_all_are_taken(void **state)
 /* A worker that waits while there is something that it cannot take ends with the others. */
 static void test_all_end(void **state)
 {
-	struct policy policy;
-
 	(void)state;
 	for (size_t i = 0; i < MANY / 20; i++) {
+		struct policy policy;
 		struct service *s = open_two(&policy);
 		struct job jobs[4];
 
@@ -327,11 +332,11 @@ static void test_forgotten(void **state)
 	struct error err = ERROR_INIT;
 	char id[CONTEXT_ID_LEN + 1];
 	struct contexts *c;
-	struct held *held;
 
 	(void)state;
 	assert_int_equal(contexts_new(&c, &options, &err), 0);
 	assert_int_equal(contexts_open(c, NULL, language_find("py"), NULL, id, &err), 0);
+	struct held *held;
 	assert_int_equal(contexts_take(c, id, NULL, 0, &held, &err), 0);
 	*cell = (struct context_cell){ .id = mem_strdup("RUN/1"),
 				       .lang = held->language->name,

@@ -145,11 +145,9 @@ static void fake_print_variable(const struct fake_state *from, const char *name,
 static void fake_keep_state(struct fake *f, const struct sandbox_job *job,
 			    const struct fake_state *from, const struct fake_step *step)
 {
-	struct fake_state *kept;
-
 	if (!job->id || f->state_count == FAKE_STATES_MAX)
 		return;
-	kept = &f->states[f->state_count++];
+	struct fake_state *kept = &f->states[f->state_count++];
 	snprintf(kept->id, sizeof(kept->id), "%s", job->id);
 	free(kept->variables); /* of a state that was forgotten */
 	kept->variables =
@@ -172,7 +170,6 @@ static int fake_run(void *self, const struct sandbox_job *job, const struct sand
 	struct fake *f = self;
 	const struct fake_state *from =
 		job->state_from ? fake_state_find(f, job->state_from) : NULL;
-	const struct fake_step *step;
 
 	if (job->state_from && !from && !job->rebuilds)
 		return error_set(err, ERR_SANDBOX, "no execution %s left a state", job->state_from);
@@ -180,7 +177,7 @@ static int fake_run(void *self, const struct sandbox_job *job, const struct sand
 		return error_set(err, ERR_SANDBOX, "the fake compiles nothing");
 	if (f->at == f->count)
 		return error_set(err, ERR_SANDBOX, "the script has no step for this job");
-	step = &f->steps[f->at++];
+	const struct fake_step *step = &f->steps[f->at++];
 	snprintf(f->seen, sizeof(f->seen), "%.*s",
 		 from && job->resume ? (int)job->resume_len : (int)job->code_len,
 		 from && job->resume ? (const char *)job->resume : (const char *)job->code);

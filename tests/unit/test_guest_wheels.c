@@ -78,12 +78,12 @@ static void test_what_cannot_be_read_is_named(void **state)
 {
 	cleanup_free char *path = mem_printf("%s/d-1.whl", folder);
 	struct error err = ERROR_INIT;
-	char ret[HASH_HEX_LEN + 1];
 	struct hash *h = hash_start();
 
 	(void)state;
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(wheels_add(h, folder, &err), -1);
+	char ret[HASH_HEX_LEN + 1];
 	hash_finish(h, ret);
 	assert_non_null(strstr(err.message, path));
 	assert_int_equal(rmdir(path), 0);

@@ -46,10 +46,9 @@ static void check_apply(const struct capability_target *t, const char *body_text
 			const char *options_text, const char *expected, size_t notes_expected)
 {
 	struct json *body = parsed(body_text), *options = parsed(options_text), *notes = NULL;
-	char *after;
 
 	capability_apply(body, t, &lessons, options, &notes);
-	after = json_print(body);
+	char *after = json_print(body);
 	assert_string_equal(after, expected);
 	assert_int_equal(json_count(notes), notes_expected);
 	free(after);
@@ -106,11 +105,11 @@ static void check_repair(const char *model, const char *body_text, const char *e
 	struct capability_target t = target(LLM_WIRE_OPENAI_CHAT, "http://server/v1", model);
 	struct json *body = parsed(body_text);
 	struct llm_error e = { .class = LLM_ERROR_NONE };
-	char *param = NULL, *what, *after;
+	char *param = NULL;
 
 	errors_classify(400, error_text, strlen(error_text), &e, &param);
-	what = capability_repair(body, &t, &lessons, &e, param);
-	after = json_print(body);
+	char *what = capability_repair(body, &t, &lessons, &e, param);
+	char *after = json_print(body);
 	assert_string_equal(after, expected ? expected : body_text);
 	assert_true(!what == !expected);
 	free(what);
@@ -200,12 +199,11 @@ static void test_remembered(void **state)
 static void test_lessons_are_the_clients(void **state)
 {
 	struct capability_target t = target(LLM_WIRE_OPENAI_CHAT, "http://server/v1", "taught");
-	struct capability_lessons taught;
 
 	(void)state;
 	check_repair("taught", "{\"max_tokens\":5}", no_max_tokens,
 		     "{\"max_completion_tokens\":5}");
-	taught = lessons;
+	struct capability_lessons taught = lessons;
 	lessons = (struct capability_lessons){ .count = 0 };
 	check_apply(&t, "{\"max_tokens\":5}", "{}", "{\"max_tokens\":5}", 0);
 	capability_forget(&taught);
@@ -218,10 +216,9 @@ static void check_bound(const char *body_text, int64_t most, const char *options
 			const char *expected)
 {
 	struct json *body = parsed(body_text), *options = parsed(options_text), *notes = NULL;
-	char *after;
 
 	capability_bound(body, most, options, &notes);
-	after = json_print(body);
+	char *after = json_print(body);
 	assert_string_equal(after, expected);
 	free(after);
 	json_free(body);

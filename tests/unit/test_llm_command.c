@@ -68,12 +68,12 @@ static int ask(const char *command, bool json, int64_t timeout_ms, int cancel_fd
 	};
 	const struct llm_sink sink = { .text = on_text };
 	int before = open_descriptors(), rc;
-	struct llm llm;
 
 	llm_reply_release(&reply);
 	error_clear(&err);
 	seen[0] = '\0';
 	pieces = 0;
+	struct llm llm;
 	assert_int_equal(llm_command_open(&llm, &options, &err), 0);
 	rc = llm_call(&llm, &request, &sink, &reply, &err);
 	llm_close(&llm);
@@ -124,11 +124,11 @@ static void test_streams(void **state)
 {
 	(void)state;
 	char folder[] = "/tmp/assay-streams-XXXXXX";
-	cleanup_free char *path = NULL, *command = NULL;
 
 	assert_non_null(mkdtemp(folder));
-	path = mem_printf("%s/seen", folder);
-	command = mem_printf("sh -c 'echo a; until [ -e %s ]; do sleep 0.01; done; echo b'", path);
+	cleanup_free char *path = mem_printf("%s/seen", folder);
+	cleanup_free char *command =
+		mem_printf("sh -c 'echo a; until [ -e %s ]; do sleep 0.01; done; echo b'", path);
 	answer = path;
 	assert_int_equal(ask(command, false, 0, -1), 0);
 	answer = NULL;
@@ -158,10 +158,9 @@ static void test_silence(void **state)
 		"sh -c 'printf \"\\n \\n\"'",
 		"sh -c 'echo \"<think>Hm\"; echo why >&2'",
 	};
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		assert_int_equal(ask(commands[i], false, 30000, -1), 0);
 		assert_int_equal(strspn(reply.text, " \n"), reply.text_len);
 		assert_int_equal(reply.stop, LLM_STOP_STOP);
@@ -214,12 +213,10 @@ static void test_unread_input(void **state)
 /* A grandchild that holds the pipes open must not hold us, nor outlive the call. */
 static void test_grandchild(void **state)
 {
-	pid_t grandchild;
-
 	(void)state;
 	assert_int_equal(ask("sh -c 'sleep 60 & echo $!'", false, 20000, -1), 0);
 	assert_true(reply.duration_ms < 30000);
-	grandchild = (pid_t)atol(reply.text);
+	pid_t grandchild = (pid_t)atol(reply.text);
 	assert_true(grandchild > 1);
 	for (int i = 0; i < 3000 && kill(grandchild, 0) == 0; i++) {
 		char name[64], line[256] = "";

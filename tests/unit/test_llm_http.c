@@ -429,12 +429,11 @@ static void test_models(void **state)
 	};
 	struct error err = ERROR_INIT;
 	struct json *models;
-	char *text;
 
 	(void)state;
 	start_server(answers, ARRAY_SIZE(answers));
 	assert_int_equal(llm_http_models(&options, -1, &models, &err), 0);
-	text = json_print(models);
+	char *text = json_print(models);
 	assert_string_equal(text, "[{\"id\":\"a\",\"name\":\"A\"},{\"id\":\"b\",\"name\":\"b\"}]");
 	free(text);
 	json_free(models);

@@ -103,12 +103,11 @@ static void test_shrinks_and_grows(void **state)
 static void test_retry_after_holds_all(void **state)
 {
 	struct llm_limits *l = llm_limits_create(4, 0, 0);
-	int64_t wait;
 
 	(void)state;
 	limits_enter(l, 1000, 1);
 	limits_done(l, 1000, LIMITS_REFUSED, 3000, 1, 1);
-	wait = limits_enter(l, 1500, 1);
+	int64_t wait = limits_enter(l, 1500, 1);
 	assert_in_range(wait, 2500, 2502);
 	assert_int_equal(limits_enter(l, 4001, 1), 0);
 	/* An hour is not waited for by those who did not ask: one looks in a minute. */

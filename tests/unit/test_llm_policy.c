@@ -288,12 +288,11 @@ static void test_urls(void **state)
 static void test_model_in_url(void **state)
 {
 	static const char dated[] = "https://x/openai/deployments/{model}?api-version=2024-10-21";
-	char *url;
 
 	(void)state;
 	check_url(dated, "/chat/completions",
 		  "https://x/openai/deployments/m-1/chat/completions?api-version=2024-10-21");
-	url = target_url(dated, "/models", NULL);
+	char *url = target_url(dated, "/models", NULL);
 	assert_string_equal(url, "https://x/openai/models?api-version=2024-10-21");
 	free(url);
 }
@@ -357,13 +356,12 @@ static void check_header(enum llm_wire wire, const char *base, const char *key, 
 
 static void test_headers(void **state)
 {
-	char *headers[TARGET_HEADERS_MAX];
-
 	(void)state;
 	check_header(LLM_WIRE_OPENAI_CHAT, "https://h/v1", "k", "Authorization: Bearer k");
 	check_header(LLM_WIRE_OPENAI_CHAT, "https://r.openai.azure.com/v1", "k", "api-key: k");
 	check_header(LLM_WIRE_ANTHROPIC, "https://h", "k", "x-api-key: k");
 	check_header(LLM_WIRE_ANTHROPIC, "https://h", NULL, "anthropic-version: 2023-06-01");
+	char *headers[TARGET_HEADERS_MAX];
 	target_headers(LLM_WIRE_OPENAI_CHAT, "https://h", "X-Team: Token", "k", headers);
 	assert_string_equal(headers[1], "X-Team: Token k");
 	target_headers_free(headers);

@@ -71,14 +71,15 @@ static enum kind kind_of(const struct record *r)
 static int each_record(enum kind kind, void (*check)(const struct record *r))
 {
 	struct buf index = BUF_INIT(INDEX_MAX);
-	char *line, *rest;
+	char *rest;
 	int count = 0;
 
 	if (!read_data("index.jsonl", &index)) {
 		buf_release(&index);
 		return 0;
 	}
-	for (line = strtok_r(index.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	for (char *line = strtok_r(index.data, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
 		struct error err = ERROR_INIT;
 		struct json *row = json_parse(line, strlen(line), JSON_BIG_AS_STRING, &err);
 		struct record r = { .wire = wire_named(json_get_string(row, "wire")),

@@ -261,18 +261,16 @@ static void test_reply_json_round_trip(void **state)
 		.error = { .class = LLM_ERROR_QUOTA, .status = 429, .message = mem_strdup("e") },
 	};
 	struct llm_reply back = { .text = NULL };
-	struct json *first, *second;
-	char *text;
 
 	(void)state;
 	full.tries = mem_alloc(2 * sizeof(*full.tries));
 	full.try_count = 2;
 	full.tries[1] = (struct llm_try){ 429, 7, 500 };
-	first = llm_reply_json(&full);
+	struct json *first = llm_reply_json(&full);
 	assert_int_equal(llm_reply_from_json(first, &back, &err), 0);
-	second = llm_reply_json(&back);
+	struct json *second = llm_reply_json(&back);
 	assert_true(json_equal(first, second));
-	text = json_print(first);
+	char *text = json_print(first);
 	assert_string_equal(
 		text,
 		"{\"text\":\"t\",\"reasoning\":\"r\",\"stop_reason\":\"filter\","
@@ -297,7 +295,6 @@ static void test_no_network_library_is_loaded(void **state)
 {
 	const struct llm_http_options options = { .provider = "test", .model = "m" };
 	struct llm llm;
-	char line[512];
 	FILE *f;
 
 	(void)state;
@@ -305,6 +302,7 @@ static void test_no_network_library_is_loaded(void **state)
 	llm_close(&llm);
 	f = fopen("/proc/self/maps", "r");
 	assert_non_null(f);
+	char line[512];
 	while (fgets(line, sizeof(line), f))
 		assert_null(strstr(line, "libcurl"));
 	fclose(f);
@@ -337,15 +335,15 @@ static void test_repeats_read_anew(void **state)
 static void test_memory_is_flat(void **state)
 {
 	cleanup_buf struct buf text = BUF_INIT((size_t)1 << 20);
-	struct llm llm;
 	size_t before = 0;
-	char task[16];
 
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		buf_addstr(&text, "{\"stage\":\"code\",\"reply\":\"yes\"}\n");
-	llm = open_script(text.data);
+	struct llm llm = open_script(text.data);
 	for (int i = 0; i < 100000; i++) {
+		char task[16];
+
 		snprintf(task, sizeof(task), "t%d", i);
 		expect(&llm, "code", task, "p", "yes");
 		if (i == 1000)

@@ -51,11 +51,10 @@ static void read_request(int fd, char *into)
 
 	for (;;) {
 		char *end = strstr(into, "\r\n\r\n");
-		ssize_t n;
 
 		if (end && len >= (size_t)(end + 4 - into) + content_length(into))
 			return;
-		n = read(fd, into + len, REQUEST_BYTES - 1 - len);
+		ssize_t n = read(fd, into + len, REQUEST_BYTES - 1 - len);
 		if (n <= 0)
 			return;
 		len += (size_t)n;

@@ -113,12 +113,12 @@ static void test_a_long_line_and_the_ceiling(void **state)
 	const size_t len = (size_t)1 << 20;
 	char *line = mem_alloc(len);
 	size_t total = 0;
-	struct sse s;
 
 	(void)state;
 	memset(line, 'x', len);
 	memcpy(line, "data: ", 6);
 	line[len - 2] = line[len - 1] = '\n';
+	struct sse s;
 	sse_init(&s, SSE_EVENTS, 2 * len, count, &total);
 	for (size_t i = 0; i < len; i += 1000)
 		assert_int_equal(sse_feed(&s, line + i, len - i < 1000 ? len - i : 1000), 0);

@@ -134,13 +134,12 @@ static void test_lonely_halves(void **state)
 {
 	static const char lost[] = "\xef\xbf\xbd";
 	struct decode d;
-	char *want;
 
 	(void)state;
 	decode_whole(&d, &wire_openai_chat,
 		     CHAT("a\\ud83d") CHAT("b\\ude00c") CHAT("\\ud83d\\ud83d") CHAT("\\ude00")
 			     CHAT("\\ude00z\\ud83d") CHAT_STOP CHAT_DONE);
-	want = mem_printf("a%sb%sc%s\xf0\x9f\x98\x80%sz%s", lost, lost, lost, lost, lost);
+	char *want = mem_printf("a%sb%sc%s\xf0\x9f\x98\x80%sz%s", lost, lost, lost, lost, lost);
 	assert_string_equal(d.text.data, want);
 	free(want);
 	decode_release(&d);
@@ -399,12 +398,11 @@ static void test_build_anthropic(void **state)
 	struct llm_request r = request();
 	struct error err = ERROR_INIT;
 	struct json *options = json_parse("{\"top_k\":3,\"max_tokens\":9}", 26, 0, &err);
-	char *text;
 
 	(void)state;
 	r.temperature = NAN;
 	r.options = options;
-	text = built(&wire_anthropic, &r, "claude-x", true);
+	char *text = built(&wire_anthropic, &r, "claude-x", true);
 	assert_string_equal(text,
 			    "{\"model\":\"claude-x\",\"max_tokens\":9,"
 			    "\"system\":\"be brief\",\"messages\":["
@@ -443,12 +441,11 @@ static void test_ollama_window(void **state)
 	struct llm_request r = request();
 	struct error err = ERROR_INIT;
 	struct json *options = json_parse("{\"num_ctx\":512}", 15, 0, &err);
-	char *text;
 
 	(void)state;
 	r.messages = &one;
 	r.message_count = 1;
-	text = built(&wire_ollama, &r, "llama", false);
+	char *text = built(&wire_ollama, &r, "llama", false);
 	assert_non_null(strstr(text, "\"num_ctx\":16384"));
 	free(text);
 	r.options = options;

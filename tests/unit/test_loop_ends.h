@@ -88,10 +88,9 @@ static inline struct item read_item(const struct one_case *c, size_t at)
 	struct item item = { .kind = kind_of(c, at), .body = c->values[at] };
 	const char *head = c->keys[at] + strlen(item.kind);
 	struct error err = ERROR_INIT;
-	size_t n;
 
 	head += strspn(head, " ");
-	n = *head == '{' ? 0 : strcspn(head, " ");
+	size_t n = *head == '{' ? 0 : strcspn(head, " ");
 	snprintf(item.word, sizeof(item.word), "%.*s", (int)n, head);
 	head += n + strspn(head + n, " ");
 	item.with = *head == '{' ? json_parse(head, strlen(head), 0, &err) : NULL;
@@ -155,9 +154,8 @@ static inline void check_request(struct ends *e, const struct item *item,
 {
 	cleanup_buf struct buf all = BUF_INIT((size_t)4 << 20);
 	const struct json *max = json_get(item->with, "max_tokens");
-	size_t i;
 
-	for (i = 0; i < q->message_count; i++)
+	for (size_t i = 0; i < q->message_count; i++)
 		buf_addf(&all, "%s: %s\n", q->messages[i].role, q->messages[i].content);
 	expect_text(e, item, "asked", true, all.data);
 	expect_text(e, item, "unasked", false, all.data);
@@ -206,12 +204,12 @@ static inline int reply_as(struct ends *e, const struct item *item, const struct
 static inline int ends_call(void *self, const struct llm_request *q, const struct llm_sink *sink,
 			    struct llm_reply *reply, struct error *err)
 {
-	cleanup_item struct item item;
 	struct ends *e = self;
 
 	(void)sink;
 	if (!reply->text)
 		reply->text = mem_strdup("");
+	cleanup_item struct item item;
 	if (!take_item(e, "reply", q->stage, &item))
 		return error_set(err, ERR_PROVIDER, "the case has no reply here");
 	if (strcmp(item.word, q->stage)) {
@@ -291,9 +289,8 @@ static inline void check_job(struct ends *e, const struct item *item, const stru
 	cleanup_free char *code = mem_strndup(job->code, job->code_len);
 	const struct json *wall = json_get(item->with, "wall_limit_ms");
 	cleanup_buf struct buf inputs = BUF_INIT(4096);
-	size_t i;
 
-	for (i = 0; i < job->input_count; i++)
+	for (size_t i = 0; i < job->input_count; i++)
 		buf_addf(&inputs, "%s%s", i ? " " : "", job->inputs[i].path);
 	expect_text(e, item, "code", true, code);
 	expect_text(e, item, "inputs", true, inputs.data);
@@ -306,11 +303,10 @@ static inline int run_as(struct ends *e, const char *kind, const struct sandbox_
 			 struct sandbox_result *ret, struct error *err)
 {
 	cleanup_item struct item item;
-	const char *error;
 
 	if (!take_item(e, kind, "execute", &item))
 		return error_set(err, ERR_SANDBOX, "the case has no run here");
-	error = json_get_string(item.with, "error");
+	const char *error = json_get_string(item.with, "error");
 	if (error)
 		return error_set(err, ERR_SANDBOX, "%s", error);
 	check_job(e, &item, job);
@@ -370,7 +366,6 @@ static inline int ends_parse(void *self, const char *stage, int attempt, const c
 {
 	cleanup_item struct item item = { .body = "" };
 	struct ends *e = self;
-	const char *error;
 
 	(void)attempt;
 	(void)lang;
@@ -383,7 +378,7 @@ static inline int ends_parse(void *self, const char *stage, int attempt, const c
 	take_item(e, "tree", stage, &item);
 	if (json_get_bool(item.with, "cancel", false))
 		return error_set(err, ERR_CANCELLED, "interrupted");
-	error = json_get_string(item.with, "error");
+	const char *error = json_get_string(item.with, "error");
 	if (error)
 		return error_set(err, ERR_SANDBOX, "%s", error);
 	tree_from_json(item.with, ret);
@@ -394,7 +389,6 @@ static inline int ends_inspect(void *self, const struct sandbox_file *file, int6
 			       struct inspection *ret, struct error *err)
 {
 	cleanup_item struct item item;
-	const char *text, *error;
 
 	(void)file;
 	(void)wall_ms;
@@ -402,10 +396,10 @@ static inline int ends_inspect(void *self, const struct sandbox_file *file, int6
 		return error_set(err, ERR_SANDBOX, "the case has no inspection here");
 	if (json_get_bool(item.with, "cancel", false))
 		return error_set(err, ERR_CANCELLED, "interrupted");
-	error = json_get_string(item.with, "error");
+	const char *error = json_get_string(item.with, "error");
 	if (error)
 		return error_set(err, ERR_SANDBOX, "%s", error);
-	text = json_get_string(item.with, "text");
+	const char *text = json_get_string(item.with, "text");
 	*ret = (struct inspection){ mem_strdup(text ? text : ""),
 				    json_get_number(item.with, "wall_ms", 10) };
 	return 0;
@@ -418,8 +412,6 @@ static inline int ends_ask(void *self, int attempt, const char *lang, const char
 			   char **ret_reason, struct error *err)
 {
 	static const char *const answers[] = { "yes", "no", "edited" };
-	cleanup_item struct item item;
-	const char *reason;
 	size_t i = 0;
 
 	(void)attempt;
@@ -427,6 +419,7 @@ static inline int ends_ask(void *self, int attempt, const char *lang, const char
 	(void)code;
 	(void)len;
 	(void)screening;
+	cleanup_item struct item item;
 	if (!take_item(self, "approve", "approve", &item))
 		return error_set(err, ERR_DENIED, "the case has no approval here");
 	if (json_get_bool(item.with, "cancel", false))
@@ -437,7 +430,7 @@ static inline int ends_ask(void *self, int attempt, const char *lang, const char
 	*ret = (enum approval)i;
 	if (*ret == APPROVAL_EDITED)
 		*ret_code = mem_strdup(item.body);
-	reason = json_get_string(item.with, "reason");
+	const char *reason = json_get_string(item.with, "reason");
 	*ret_reason = mem_strdup(reason);
 	return 0;
 }

@@ -107,10 +107,10 @@ static inline void add_turn(struct task *t, const char *name, const char *text)
 static inline void add_file(struct task *t, const char *value)
 {
 	const char *hex = strchr(value, ' ');
-	struct task_file f;
 
 	assert_non_null(hex);
-	f = (struct task_file){ .path = mem_strndup(value, (size_t)(hex - value)) };
+	struct task_file f =
+		(struct task_file){ .path = mem_strndup(value, (size_t)(hex - value)) };
 	f.bytes = bytes_of_hex(hex + 1, &f.len);
 	t->files = mem_array(t->files, t->file_count + 1, sizeof(f));
 	t->files[t->file_count++] = f;
@@ -122,7 +122,6 @@ static inline void fill_task(struct task *t, struct task_program *program, const
 	const char *given = get(c, "given");
 	struct error err = ERROR_INIT;
 	int rc = 0;
-	size_t i;
 
 	*t = (struct task){
 		.prompt = mem_strdup(prompt ? prompt : "How many are there?"),
@@ -136,7 +135,7 @@ static inline void fill_task(struct task *t, struct task_program *program, const
 		*program = (struct task_program){ .code = given,
 						  .len = strlen(given),
 						  .screened = get(c, "screened") != NULL };
-	for (i = 0; i < c->count && !rc; i++) {
+	for (size_t i = 0; i < c->count && !rc; i++) {
 		if (!strcmp(c->keys[i], "check")) {
 			rc = check_add_text(&t->checks, c->values[i], CHECK_USER, &err);
 		} else if (!strcmp(c->keys[i], "expect")) {

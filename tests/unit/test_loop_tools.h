@@ -40,11 +40,11 @@ static inline int tools_action(void *self, const char *name, struct error *err)
 static inline int tools_call(void *self, const char *name, const struct json *arguments,
 			     const struct stop *stop, struct json **ret, struct error *err)
 {
-	cleanup_item struct item item;
 	struct case_tools *t = self;
 
 	(void)arguments;
 	(void)stop;
+	cleanup_item struct item item;
 	if (!take_item(t->ends, "tool", "tool", &item))
 		return error_set(err, ERR_FAILED, "the case has no call here");
 	if (strcmp(item.word, name))

@@ -90,7 +90,6 @@ static void test_a_job_that_is_none(void **state)
 		"{\"language\":\"python\",\"code\":\"\",\"inputs\":[{\"path\":\"YQ==\"}]}",
 		"{\"language\":\"python\",\"code\":\"\",\"limits\":{\"wall_ms\":1}}",
 	};
-	struct wire_job got;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -98,6 +97,7 @@ static void test_a_job_that_is_none(void **state)
 		cleanup_json struct json *json = json_parse(bad[i], strlen(bad[i]), 0, &err);
 
 		assert_non_null(json);
+		struct wire_job got;
 		assert_int_equal(wire_read_job(&got, json, &err), -1);
 		assert_int_equal(err.kind, ERR_USAGE);
 	}
@@ -119,12 +119,11 @@ static void test_a_result_arrives_whole(void **state)
 	};
 	cleanup_sandbox_result struct sandbox_result got = { .exit_code = -1 };
 	struct error err = ERROR_INIT;
-	struct json *json;
 
 	(void)state;
 	sandbox_fact_add(&r.isolation, "pidns", "yes", NULL);
 	sandbox_fact_add(&r.isolation, "machine", "there", "outer");
-	json = over_the_wire(wire_result(&r));
+	struct json *json = over_the_wire(wire_result(&r));
 	sandbox_result_release(&r);
 	assert_int_equal(wire_read_result(&got, json, &job, &err), 0);
 	json_free(json);
@@ -171,7 +170,6 @@ static void test_a_result_that_lies(void **state)
 		       "\",\"size\":1,\"base64\":\"MQ==\"}]}",
 	};
 	struct sandbox_job job = full_job();
-	struct sandbox_result got;
 
 	(void)state;
 	job.limits.stdout_bytes = 8;
@@ -182,6 +180,7 @@ static void test_a_result_that_lies(void **state)
 		cleanup_json struct json *json = json_parse(bad[i], strlen(bad[i]), 0, &err);
 
 		assert_non_null(json);
+		struct sandbox_result got;
 		if (wire_read_result(&got, json, &job, &err) == 0)
 			fail_msg("taken: %s", bad[i]);
 		assert_int_equal(err.kind, ERR_SANDBOX);
@@ -220,11 +219,10 @@ static void test_addresses(void **state)
 static void test_what_a_refusal_says(void **state)
 {
 	struct buf body = BUF_INIT(1000);
-	char *said;
 
 	(void)state;
 	buf_addstr(&body, "{\"error\":{\"code\":1,\"message\":\"too \\nmany\"}}");
-	said = call_message(&body);
+	char *said = call_message(&body);
 	assert_string_equal(said, "too  many");
 	free(said);
 	buf_clear(&body);

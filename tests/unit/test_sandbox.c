@@ -103,11 +103,11 @@ static void test_bad_paths(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct sandbox_file input = { bad[i], "x", 1 };
 		struct sandbox_job job = job_of("bash", "true");
-		struct sandbox_result r;
 		struct error err = ERROR_INIT;
 
 		job.inputs = &input;
 		job.input_count = 1;
+		struct sandbox_result r;
 		assert_int_equal(sandbox_run(sandbox, &job, NULL, &r, &err), -1);
 		assert_int_equal(err.kind, ERR_USAGE);
 	}
@@ -491,17 +491,14 @@ static size_t count_fds(pid_t pid)
 
 static void test_runs_leave_nothing_in_us(void **state)
 {
-	size_t ours, keepers;
-	int64_t deadline_ms;
-
 	(void)state;
 	assert_prints("bash", "echo 1", "1\n");
-	ours = count_fds(getpid());
-	keepers = count_fds(native_of(sandbox)->keeper);
+	size_t ours = count_fds(getpid());
+	size_t keepers = count_fds(native_of(sandbox)->keeper);
 	for (int i = 0; i < 100; i++)
 		assert_prints("bash", "echo 1 >/out/x; echo 1; sleep 9 &", "1\n");
 	assert_int_equal(count_fds(getpid()), ours);
-	deadline_ms = clock_mono_ms() + 60000;
+	int64_t deadline_ms = clock_mono_ms() + 60000;
 	/* It closes a run's after it has reported. */
 	while (count_fds(native_of(sandbox)->keeper) > keepers && clock_mono_ms() < deadline_ms)
 		usleep(1000);
@@ -512,7 +509,6 @@ static void test_runs_leave_nothing_in_us(void **state)
 
 static void test_environment(void **state)
 {
-	struct sandbox_environment first, second;
 	struct sandbox_options options = { .name = sandbox_name(sandbox),
 					   .weaker = is_gvisor(),
 					   .cache_dir = cache };
@@ -520,10 +516,12 @@ static void test_environment(void **state)
 	struct error err = ERROR_INIT;
 
 	(void)state;
+	struct sandbox_environment first;
 	assert_int_equal(sandbox_describe(sandbox, language_find("python"), &first, &err), 0);
 	assert_int_equal(strlen(first.digest), 64);
 	assert_int_equal(first.version[0], '3');
 	assert_int_equal(sandbox_open(&other, &options, &err), 0);
+	struct sandbox_environment second;
 	assert_int_equal(sandbox_describe(other, language_find("py"), &second, &err), 0);
 	assert_string_equal(first.digest, second.digest);
 	assert_string_equal(first.interpreter, second.interpreter);

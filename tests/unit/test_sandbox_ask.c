@@ -148,12 +148,10 @@ static void test_no_answer_in_advance(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
-		const char *got;
-
 		ask(&job, "first");
 		ask(&job, "second");
 		ask(&job, odd[i]); /* an answer, or none when the rest came with it */
-		got = ask(&job, "fourth");
+		const char *got = ask(&job, "fourth");
 		if (strcmp(got, "1 fourth") && strcmp(got, "none"))
 			fail_msg("%s: then %s", odd[i], got);
 	}
@@ -310,11 +308,10 @@ static struct json *read_by(struct sandbox *s, const char *lang, const char *cod
 {
 	struct error err = ERROR_INIT;
 	struct tree tree;
-	struct json *told;
 
 	if (tree_read(s, lang, whole, code, len, -1, &tree, &err) < 0)
 		fail_msg("%s", err.message);
-	told = tree_json(&tree);
+	struct json *told = tree_json(&tree);
 	tree_release(&tree);
 	return told;
 }

@@ -84,12 +84,11 @@ static void test_what_a_backend_leaves_out_is_refused(void **state)
 {
 	cleanup_sandbox struct sandbox *bare = open_named("bare"), *s = open_named("fake");
 	const struct sandbox_job jobs[2] = { job_of("a"), job_of("b") };
-	struct sandbox_result r[2];
 	struct error err = ERROR_INIT;
-	const char *text;
 
 	(void)state;
 	FAKE_PLAY({ SANDBOX_EXIT, .out = "first" }, { SANDBOX_EXIT, .out = "second" });
+	struct sandbox_result r[2];
 	assert_int_equal(sandbox_run_pair(bare, jobs, NULL, r, &err), -1);
 	assert_int_equal(err.kind, ERR_SANDBOX);
 	assert_string_equal(err.message,
@@ -101,6 +100,7 @@ static void test_what_a_backend_leaves_out_is_refused(void **state)
 	sandbox_result_release(&r[0]);
 	sandbox_result_release(&r[1]);
 	error_clear(&err);
+	const char *text;
 	assert_int_equal(sandbox_wall(bare, "walls", &text, &err), -1);
 	assert_string_equal(err.message, "the bare sandbox has no text of its walls");
 	assert_int_equal(sandbox_wall(s, "walls", &text, &err), 0);
@@ -114,7 +114,6 @@ static void test_limits_that_cannot_be_held(void **state)
 	struct sandbox_options options = { .name = "weak" };
 	const struct sandbox_job jobs[2] = { job_of("a"), job_of("b") };
 	struct sandbox *s = NULL;
-	struct sandbox_result r[2];
 	struct error err = ERROR_INIT;
 	int opened = fake.opened;
 
@@ -127,6 +126,7 @@ static void test_limits_that_cannot_be_held(void **state)
 	error_clear(&err);
 	assert_int_equal(sandbox_open(&s, &options, &err), 0);
 	FAKE_PLAY({ SANDBOX_EXIT }, { SANDBOX_EXIT }, { SANDBOX_EXIT });
+	struct sandbox_result r[2];
 	assert_int_equal(sandbox_run(s, &jobs[0], NULL, r, &err), 0);
 	assert_string_equal(sandbox_fact(&r[0].isolation, "not_held"), "memory, network");
 	sandbox_result_release(&r[0]);
@@ -142,12 +142,12 @@ static void test_a_limit_below_zero_is_none(void **state)
 {
 	cleanup_sandbox struct sandbox *s = open_named("fake");
 	struct sandbox_job jobs[2] = { job_of("a"), job_of("b") };
-	struct sandbox_result r[2];
 	struct error err = ERROR_INIT;
 
 	(void)state;
 	FAKE_PLAY({ SANDBOX_EXIT }, { SANDBOX_EXIT });
 	jobs[1].limits.memory_bytes = -1;
+	struct sandbox_result r[2];
 	assert_int_equal(sandbox_run(s, &jobs[1], NULL, r, &err), -1);
 	assert_non_null(strstr(err.message, "limit below zero"));
 	error_clear(&err);
@@ -291,7 +291,6 @@ static void test_no_state_is_dropped_in_silence(void **state)
 						       "start from that of execution RUN/1",
 						       without[i]);
 		struct error err = ERROR_INIT;
-		struct sandbox_result r[2];
 
 		FAKE_PLAY({ SANDBOX_EXIT });
 		assert_null(run_from(s, NULL, "RUN/1", &err));
@@ -299,6 +298,7 @@ static void test_no_state_is_dropped_in_silence(void **state)
 		assert_string_equal(err.message, wanted);
 		assert_int_equal(fake.at, 0);
 		error_clear(&err);
+		struct sandbox_result r[2];
 		assert_int_equal(sandbox_run_pair(s, jobs, NULL, r, &err), -1);
 		assert_int_equal(err.kind, ERR_SANDBOX);
 	}
@@ -310,7 +310,6 @@ static void test_readers(void **state)
 {
 	const struct sandbox_file file = { "data.db", "SQLite", 6 };
 	cleanup_sandbox struct sandbox *s = open_named("fake");
-	struct inspection inspection;
 	struct error err = ERROR_INIT;
 	struct tree tree;
 
@@ -326,6 +325,7 @@ static void test_readers(void **state)
 	assert_int_equal(tree_read(s, "python", true, "x", 1, -1, &tree, &err), 0);
 	assert_int_equal(tree.state, TREE_FAILED);
 	tree_release(&tree);
+	struct inspection inspection;
 	assert_int_equal(inspect_file(s, &file, 1000, -1, &inspection, &err), 0);
 	assert_string_equal(inspection.text, "one table\n");
 	free(inspection.text);
@@ -346,23 +346,23 @@ static void test_live_ends(void **state)
 	struct live live = { .sandbox = s, .cancel_fd = -1, .progress = &progress };
 	const struct sandbox_job jobs[2] = { job_of("a"), job_of("b") };
 	cleanup_sandbox_result struct sandbox_result one = { .exit_code = -1 };
-	struct sandbox_result two[2];
-	struct sandbox_environment e;
 	struct execute_ops ops;
-	struct sandbox_metrics took;
 	struct error err = ERROR_INIT;
 
 	(void)state;
 	live_execute(&ops, &live);
 	FAKE_PLAY({ SANDBOX_EXIT, .out = "one" }, { SANDBOX_EXIT, .out = "two" },
 		  { SANDBOX_EXIT, .out = "three" });
+	struct sandbox_environment e;
 	assert_int_equal(ops.describe(ops.self, language_find("python"), &e, &err), 0);
 	assert_string_equal(e.packages, "paper 1.0");
 	assert_string_equal(e.sandbox, "fake");
 	assert_int_equal(ops.run(ops.self, 1, &jobs[0], &one, &err), 0);
 	assert_string_equal(watched, "one");
+	struct sandbox_metrics took;
 	ops.took(ops.self, 1, &one, &took);
 	assert_true(took.wall_ms > 4.9);
+	struct sandbox_result two[2];
 	assert_int_equal(ops.run_pair(ops.self, 1, jobs, two, &err), 0);
 	assert_string_equal(two[1].out.bytes, "three");
 	sandbox_result_release(&two[0]);

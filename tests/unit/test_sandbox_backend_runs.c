@@ -71,16 +71,16 @@ static void assert_record_names_the_fake(struct audit *audit, const char *run)
 {
 	struct error err = ERROR_INIT;
 	struct recording r;
-	const struct json *done, *isolation;
 
 	assert_int_equal(recording_load(&r, audit, run, &err), 0);
 	assert_string_equal(json_get_string(r.row.config, "sandbox"), "fake");
-	done = json_first(json_get(recording_find(&r, "task", 0, "done")->data, "environments"));
+	const struct json *done =
+		json_first(json_get(recording_find(&r, "task", 0, "done")->data, "environments"));
 	assert_string_equal(json_get_string(done, "sandbox"), "fake");
 	assert_string_equal(json_get_string(done, "packages"), "paper 1.0");
 	done = recording_find(&r, "execute", 2, "done")->data;
 	assert_string_equal(json_get_string(json_get(done, "environment"), "sandbox"), "fake");
-	isolation = json_get(done, "isolation");
+	const struct json *isolation = json_get(done, "isolation");
 	assert_string_equal(json_get_string(isolation, "backend"), "fake");
 	assert_string_equal(json_get_string(json_first(json_get(isolation, "facts")), "value"),
 			    "of paper");
@@ -111,13 +111,12 @@ static int command(char *ret_text, size_t size, const char *const *words)
 	cleanup_free char *path = mem_printf("%s/printed", folder);
 	char *argv[16] = { "assay" };
 	FILE *f;
-	pid_t pid;
 	int argc = 1, status;
 
 	for (; words[argc - 1]; argc++)
 		argv[argc] = mem_strdup(words[argc - 1]);
 	fflush(stdout);
-	pid = fork();
+	pid_t pid = fork();
 	if (pid == 0) {
 		if (!freopen(path, "w", stdout) || dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
 			_exit(99);
@@ -138,12 +137,12 @@ static int command(char *ret_text, size_t size, const char *const *words)
 static void test_replay_takes_the_recorded_sandbox(void **state)
 {
 	struct asked a;
-	char text[8192];
 
 	(void)state;
 	fake_play(run_steps, ARRAY_SIZE(run_steps));
 	ask(&a);
 	fake.at = 0;
+	char text[8192];
 	assert_int_equal(COMMAND(text, "replay", a.result.run, "--db", db), EXIT_OK);
 	assert_non_null(strstr(text, "identical: "));
 	assert_int_equal(COMMAND(text, "replay", a.result.run, "--db", db, "--sandbox", "bare"),
@@ -183,19 +182,20 @@ static void test_a_state_is_recorded_and_replayed(void **state)
 	const struct audit_options options = { .path = db, .app_version = "0" };
 	struct sandbox_job job = job_of("print(x)");
 	struct error err = ERROR_INIT;
-	char text[8192], run[ULID_LEN + 1];
-	struct recording recorded;
 
 	(void)state;
 	job.state_from = "RUN/7";
 	assert_int_equal(audit_open(&audit, &options, &err), 0);
+	char run[ULID_LEN + 1];
 	record_exec(audit, "{\"profile\":\"standard\",\"require\":\"ran\"}", &job, run);
+	struct recording recorded;
 	assert_int_equal(recording_load(&recorded, audit, run, &err), 0);
 	assert_string_equal(
 		json_get_string(recording_find(&recorded, "execute", 1, "started")->data,
 				"state_from"),
 		"RUN/7");
 	recording_release(&recorded);
+	char text[8192];
 	assert_int_equal(COMMAND(text, "replay", run, "--db", db), EXIT_DIVERGED);
 	assert_non_null(strstr(text, "the native sandbox keeps no state"));
 	FAKE_PLAY({ .set = "x=1" }, { .get = "x" });
@@ -213,12 +213,13 @@ static void test_a_recorded_sandbox_that_is_gone(void **state)
 	const struct audit_options options = { .path = db, .app_version = "0" };
 	const struct sandbox_job job = job_of("print(1)");
 	struct error err = ERROR_INIT;
-	char text[8192], run[ULID_LEN + 1];
+	char run[ULID_LEN + 1];
 
 	(void)state;
 	assert_int_equal(audit_open(&audit, &options, &err), 0);
 	record_exec(audit, "{\"profile\":\"standard\",\"require\":\"ran\",\"sandbox\":\"oci\"}",
 		    &job, run);
+	char text[8192];
 	assert_int_equal(COMMAND(text, "replay", run, "--db", db), EXIT_USAGE);
 	assert_non_null(strstr(text, "ran in the sandbox \"oci\", which is not here"));
 	assert_non_null(strstr(text, "there is: native ("));
@@ -234,7 +235,6 @@ static void test_commands(void **state)
 {
 	cleanup_free char *out = mem_printf("%s/out", folder);
 	cleanup_free char *program = mem_printf("%s/p.py", folder);
-	char text[8192];
 	FILE *f = fopen(program, "w");
 
 	(void)state;
@@ -242,6 +242,7 @@ static void test_commands(void **state)
 	fputs("print(42)\n", f);
 	fclose(f);
 	FAKE_PLAY({ SANDBOX_EXIT, .out = "forty-two\n" });
+	char text[8192];
 	assert_int_equal(COMMAND(text, "exec", program, "--sandbox", "fake", "--db", db, "--out",
 				 out),
 			 EXIT_OK);

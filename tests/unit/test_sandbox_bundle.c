@@ -146,19 +146,20 @@ static void test_what_is_of_this_host(void **state)
 static void test_the_folder(void **state)
 {
 	const struct bundle_options options = { .keeper = "/k", .rootless = true };
-	cleanup_free char *path = NULL, *config = NULL, *command = NULL;
+	cleanup_free char *path = NULL;
 	struct error err = ERROR_INIT;
-	struct stat st;
 
 	(void)state;
 	unsetenv("XDG_RUNTIME_DIR");
 	if (bundle_make(&options, &path, &err) < 0)
 		fail_msg("%s", err.message);
+	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
-	config = mem_printf("%s/config.json", path);
+	cleanup_free char *config = mem_printf("%s/config.json", path);
 	assert_int_equal(access(config, R_OK), 0);
-	command = mem_printf("test -d '%s/rootfs/usr' && rm -r '%s'", path, path);
+	cleanup_free char *command =
+		mem_printf("test -d '%s/rootfs/usr' && rm -r '%s'", path, path);
 	assert_int_equal(system(command), 0);
 }
 

@@ -11,12 +11,12 @@
 
 static void test_paths(void **state)
 {
-	struct hierarchy h;
 	char expected[256];
 
 	(void)state;
 	snprintf(expected, sizeof(expected), "%s/u/a/b", top);
 	set_tables("1:name=systemd:/x\n0::/a/b\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	struct hierarchy h;
 	assert_true(hierarchy_find(&tables, "", &h));
 	assert_string_equal(h.own, expected);
 	/* a container sees a part of the tree, mounted as if it were the root */
@@ -42,13 +42,13 @@ static void test_paths(void **state)
 static void test_odd_tables(void **state)
 {
 	struct hierarchy h;
-	char long_line[4096];
 
 	(void)state;
 	set_tables("", "");
 	assert_false(hierarchy_find(&tables, "", &h));
 	set_tables("0::/\ngarbage\n::\n", "garbage\n - \n1 2 3\n - cgroup2\n");
 	assert_false(hierarchy_find(&tables, "", &h));
+	char long_line[4096];
 	/* an overlay with many layers comes first */
 	memset(long_line, 'x', sizeof(long_line) - 2);
 	long_line[sizeof(long_line) - 2] = '\n';
@@ -64,21 +64,19 @@ static void test_odd_tables(void **state)
  * down; the slice above does and is ours. */
 static void test_v2_walks_up(void **state)
 {
-	struct cgroups c;
-	struct cpu_time cpu;
-
 	(void)state;
 	make_v2_group("u/user/app/run.scope", "");
 	make_v2_group("u/user/app", "cpu memory pids\n");
 	make_v2_group("u/user", "cpu memory pids\n");
 	make_v2_group("u", "cpu memory pids io\n");
-	c = open_v2_from("/user/app/run.scope");
+	struct cgroups c = open_v2_from("/user/app/run.scope");
 	assert_true(has_group("u/user/app"));
 	assert_false(has_group("u/user/app/run.scope"));
 	assert_false(has_group("u/user"));
 	assert_true(c.has_v2 && !c.has_v1 && c.memory_v2 && c.swap_v2 && c.quota_v2);
 	for (size_t i = 0; i < CG_FILES; i++)
 		assert_true(c.files[i] >= 0);
+	struct cpu_time cpu;
 	assert_int_equal(cgroups_cpu(&c, &cpu), 0);
 	assert_true(cpu.total_us == 30 && cpu.user_us == 20 && cpu.system_us == 10);
 	cgroups_forget(&c);
@@ -98,15 +96,14 @@ static void test_cpu_time(void **state)
 		{ "usage_usec 130\nuser_usec 10\nsystem_usec 10\n", 100, 0 },
 	};
 	const struct cpu_time base = { .total_us = 30, .user_us = 10, .system_us = 10 };
-	struct cpu_time since;
-	struct cgroups c;
-	char group[128];
 
 	(void)state;
 	make_group("u", "cgroup.subtree_control", "cpu memory pids\n");
 	set_tables("0::/\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
-	c = open_fake();
+	struct cgroups c = open_fake();
+	char group[128];
 	snprintf(group, sizeof(group), "u/%s", c.name);
+	struct cpu_time since;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		make_group(group, "cpu.stat", rows[i].stat);
 		assert_int_equal(cgroups_cpu_since(&c, &base, &since), 0);
@@ -125,11 +122,10 @@ static void test_cpu_time_of_v1(void **state)
 	static const char *const texts[] = { "3000000\n", "2000000\n", "1000000\n" };
 	static const int files[] = { CG_CPU_TOTAL, CG_CPU_USER, CG_CPU_SYSTEM };
 	struct cgroups c = { .has_v1 = true };
-	struct cpu_time cpu;
-	char name[16];
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
+		char name[16];
 		int dir = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 		snprintf(name, sizeof(name), "usage-%zu", i);
@@ -139,6 +135,7 @@ static void test_cpu_time_of_v1(void **state)
 		close(dir);
 	}
 	reads = 0;
+	struct cpu_time cpu;
 	assert_int_equal(cgroups_cpu(&c, &cpu), 0);
 	assert_int_equal(reads, 3);
 	assert_true(cpu.total_us == 3000 && cpu.user_us == 2000 && cpu.system_us == 1000);
@@ -148,13 +145,11 @@ static void test_cpu_time_of_v1(void **state)
 
 static void test_v2_prefers_both(void **state)
 {
-	struct cgroups c;
-
 	(void)state;
 	make_v2_group("u/a/b", "pids\n");
 	make_v2_group("u/a", "memory pids\n");
 	make_v2_group("u", "memory pids\n");
-	c = open_v2_from("/a/b");
+	struct cgroups c = open_v2_from("/a/b");
 	assert_true(has_group("u/a"));
 	assert_true(c.files[CG_MEMORY_LIMIT] >= 0 && c.files[CG_PIDS_LIMIT] >= 0);
 	assert_true(c.files[CG_CPU_QUOTA] < 0);	 /* not handed down */
@@ -164,13 +159,11 @@ static void test_v2_prefers_both(void **state)
 
 static void test_v2_takes_one(void **state)
 {
-	struct cgroups c;
-
 	(void)state;
 	make_v2_group("u/a", "pids\n");
 	make_v2_group("u", "memory pids\n");
 	make_group("u", "deny", "");
-	c = open_v2_from("/a");
+	struct cgroups c = open_v2_from("/a");
 	assert_true(has_group("u/a"));
 	assert_true(c.files[CG_MEMORY_LIMIT] < 0 && c.files[CG_PIDS_LIMIT] >= 0);
 	cgroups_forget(&c);
@@ -178,14 +171,12 @@ static void test_v2_takes_one(void **state)
 
 static void test_v2_not_ours(void **state)
 {
-	struct cgroups c;
-
 	(void)state;
 	make_v2_group("u/a", "memory pids\n");
 	make_group("u/a", "deny", "");
 	make_v2_group("u", "memory pids\n");
 	make_group("u", "deny", "");
-	c = open_v2_from("/a");
+	struct cgroups c = open_v2_from("/a");
 	assert_int_equal(c.count, 0);
 	assert_false(c.has_v1 || c.has_v2);
 	assert_int_equal(cgroups_join(&c), 0);
@@ -218,18 +209,17 @@ static void read_file(const char *path, char *ret, size_t size)
 
 static void test_v2_delegated_scope(void **state)
 {
-	struct cgroups c;
-	char text[64], path[512];
-
 	(void)state;
 	us = getuid() != 0 ? getuid() : 1000;
 	make_scope();
+	char path[512];
 	snprintf(path, sizeof(path), "%s/u/s/run.scope", top);
 	assert_int_equal(getuid() == 0 ? chown(path, us, us) : 0, 0);
-	c = open_fake();
+	struct cgroups c = open_fake();
 	assert_true(has_group("u/s/run.scope"));
 	assert_true(c.has_v2 && c.files[CG_MEMORY_LIMIT] >= 0 && c.files[CG_PIDS_LIMIT] >= 0 &&
 		    c.files[CG_CPU_QUOTA] >= 0);
+	char text[64];
 	read_file("u/s/run.scope/cgroup.procs", text, sizeof(text));
 	assert_string_equal(text, "");
 	read_file("u/s/run.scope/" LEAF "/cgroup.procs", text, sizeof(text));
@@ -248,14 +238,12 @@ static void test_v2_delegated_scope(void **state)
 /* Root may write everywhere: what is not marked as delegated stays as it is. */
 static void test_v2_not_delegated(void **state)
 {
-	struct cgroups c;
-	char text[64];
-
 	(void)state;
 	us = 0;
 	make_scope();
-	c = open_fake();
+	struct cgroups c = open_fake();
 	assert_int_equal(c.count, 0);
+	char text[64];
 	read_file("u/s/run.scope/cgroup.procs", text, sizeof(text));
 	assert_string_equal(text, "41\n42\n");
 }
@@ -292,10 +280,9 @@ static pid_t start_in(int group)
 
 static void test_real_v2(void **state)
 {
-	char path[600], text[256];
+	char path[600];
 	int group = open_real_group(path, sizeof(path)), leaf, status;
 	struct cgroups c = { .kill = -1 };
-	pid_t pids[2];
 
 	(void)state;
 	if (group < 0) {
@@ -303,9 +290,11 @@ static void test_real_v2(void **state)
 		skip();
 	}
 	is_real = true;
+	pid_t pids[2];
 	for (size_t i = 0; i < 2; i++)
 		pids[i] = start_in(group);
 	assert_true(empty_into_leaf(group));
+	char text[256];
 	assert_int_equal(file_read(group, "cgroup.procs", text, sizeof(text)), 0);
 	leaf = openat(group, LEAF, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(file_read(leaf, "cgroup.procs", text, sizeof(text)) > 0);
@@ -328,16 +317,14 @@ static void test_real_v2(void **state)
 /* v1 memory beside a v2 tree with the rest; an empty v2 tree adds nothing. */
 static void test_hybrid(void **state)
 {
-	struct cgroups c;
-	char mounts[2048];
-
 	(void)state;
 	make_group("m/me", "v1", "memory");
 	make_v2_group("u", "pids\n");
+	char mounts[2048];
 	snprintf(mounts, sizeof(mounts), "%s", mount_line("/", "m", "cgroup cgroup rw,memory"));
 	strcat(mounts, mount_line("/", "u", "cgroup2 cgroup2 rw"));
 	set_tables("4:memory:/me\n0::/\n", mounts);
-	c = open_fake();
+	struct cgroups c = open_fake();
 	assert_true(c.has_v1 && c.has_v2 && !c.memory_v2);
 	assert_true(has_group("m/me") && has_group("u"));
 	assert_true(c.files[CG_MEMORY_LIMIT] >= 0 && c.files[CG_PIDS_LIMIT] >= 0);
@@ -359,13 +346,12 @@ static void read_back(const struct cgroups *c, enum cgroup_file file, char *ret,
 static void test_v2_limits(void **state)
 {
 	const struct protocol_limits limits = { .memory_bytes = 1 << 26, .processes = 10 };
-	struct cgroups c;
-	char text[64];
 
 	(void)state;
 	make_v2_group("u", "cpu memory pids\n");
-	c = open_v2_from("/");
+	struct cgroups c = open_v2_from("/");
 	assert_int_equal(cgroups_limit(&c, &limits, 4096), 0);
+	char text[64];
 	read_back(&c, CG_MEMORY_LIMIT, text, sizeof(text));
 	assert_int_equal(atoll(text), (1 << 26) + 4096);
 	read_back(&c, CG_SWAP_LIMIT, text, sizeof(text));
@@ -382,11 +368,9 @@ static void test_v2_limits(void **state)
 
 static void test_counters(void **state)
 {
-	struct cgroups c;
-
 	(void)state;
 	make_v2_group("u", "memory pids\n");
-	c = open_v2_from("/");
+	struct cgroups c = open_v2_from("/");
 	put_file(c.parents[0], "assay-1-1/memory.events",
 		 "low 0\nhigh 0\nmax 7\noom 3\noom_kill 2\noom_group_kill 0\n");
 	put_file(c.parents[0], "assay-1-1/pids.events", "max 5\n");

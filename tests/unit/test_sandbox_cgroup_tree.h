@@ -87,7 +87,6 @@ static void put_controller(int group, const char *controllers, bool v2)
 static int fake_mkdirat(int parent, const char *name, mode_t mode)
 {
 	char control[256] = "";
-	int group;
 
 	if (is_real)
 		return mkdirat(parent, name, mode);
@@ -97,7 +96,7 @@ static int fake_mkdirat(int parent, const char *name, mode_t mode)
 	}
 	if (mkdirat(parent, name, mode) < 0)
 		return -1;
-	group = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int group = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (file_read(parent, "v1", control, sizeof(control)) >= 0) {
 		put_file(group, "tasks", "");
 		put_controller(group, control, false);
@@ -120,16 +119,14 @@ static uid_t fake_geteuid(void)
 static ssize_t fake_write(int fd, const void *text, size_t len)
 {
 	char link[64], path[600];
-	char *leaf;
-	ssize_t n;
 
 	if (is_real)
 		return write(fd, text, len);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
 	assert_true(n > 0);
 	path[n] = '\0';
-	leaf = strstr(path, "/" LEAF "/cgroup.procs");
+	char *leaf = strstr(path, "/" LEAF "/cgroup.procs");
 	assert_non_null(leaf);
 	strcpy(leaf, "/cgroup.procs");
 	assert_int_equal(truncate(path, 0), 0);
@@ -156,12 +153,11 @@ static int fake_file_write(int group, const char *path, const char *text)
 static void make_group(const char *path, const char *file, const char *text)
 {
 	char full[512], parents[600];
-	int dir;
 
 	snprintf(full, sizeof(full), "%s/%s", top, path);
 	snprintf(parents, sizeof(parents), "mkdir -p '%s'", full);
 	assert_int_equal(system(parents), 0);
-	dir = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	put_file(dir, file, text);
 	close(dir);
 }

@@ -13,12 +13,12 @@
 static void test_doctor_tells(void **state)
 {
 	const struct sandbox_layer *found = NULL;
-	struct sandbox_layer *layers;
 	struct error err = ERROR_INIT;
 	bool keeps = keeps_states();
 	size_t n;
 
 	(void)state;
+	struct sandbox_layer *layers;
 	assert_int_equal(sandbox_doctor(sandbox, &layers, &n, &err), 0);
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(layers[i].name, "kept states"))
@@ -34,10 +34,10 @@ static void test_doctor_tells(void **state)
 static void test_what_fails_leaves_nothing(void **state)
 {
 	const struct limits short_cpu = { .cpu_ms = 300 }, short_wall = { .wall_ms = 300 };
-	const char *had, *next;
 
 	needs_states(state);
-	had = cell(NULL, "x = [1]\nopen('f', 'w').write('1')\nopen('/tmp/t', 'w').write('1')", "");
+	const char *had = cell(
+		NULL, "x = [1]\nopen('f', 'w').write('1')\nopen('/tmp/t', 'w').write('1')", "");
 	for (int round = 0; round < 3; round++) {
 		fails(had, "x.append(2)\nopen('f', 'w').write('22')\n1/0", SANDBOX_EXIT, NULL);
 		fails(had, "x.clear()\nopen('/out/o', 'w').write('22')\nwhile True: pass",
@@ -49,10 +49,10 @@ static void test_what_fails_leaves_nothing(void **state)
 		fails(had, "import os\nos.unlink('/tmp/t')\nos.kill(os.getpid(), 9)",
 		      SANDBOX_SIGNAL, NULL);
 	}
-	next = cell(had,
-		    "import os\nprint(x, open('f').read(), open('/tmp/t').read(),\n"
-		    "      sorted(os.listdir('.')), os.listdir('/out'))\nx.append(3)",
-		    "[1] 1 1 ['f'] []\n");
+	const char *next = cell(had,
+				"import os\nprint(x, open('f').read(), open('/tmp/t').read(),\n"
+				"      sorted(os.listdir('.')), os.listdir('/out'))\nx.append(3)",
+				"[1] 1 1 ['f'] []\n");
 	cell(next, "print(x)", "[1, 3]\n");
 }
 
@@ -66,10 +66,9 @@ static void test_limits_of_cpu_time_are_each_cells(void **state)
 		"print('done')";
 	cleanup_sandbox_result struct sandbox_result one = { .exit_code = -1 };
 	cleanup_sandbox_result struct sandbox_result two = { .exit_code = -1 };
-	const char *had;
 
 	needs_states(state);
-	had = run_with(NULL, "x = 1", &little, &one);
+	const char *had = run_with(NULL, "x = 1", &little, &one);
 	assert_non_null(had);
 	run_with(had, uses, &more, &two);
 	assert_string_equal(sandbox_outcome_name(two.outcome), sandbox_outcome_name(SANDBOX_EXIT));
@@ -81,7 +80,6 @@ static void test_limits_of_cpu_time_are_each_cells(void **state)
 static void test_earlier_states_stay(void **state)
 {
 	const char *chain[4];
-	char wanted[64];
 
 	needs_states(state);
 	chain[0] = cell(NULL, "x = [0]\nopen('f', 'w').write('0')", "");
@@ -89,6 +87,8 @@ static void test_earlier_states_stay(void **state)
 		chain[i] = cell(chain[i - 1], "x.append(len(x)); open('f', 'a').write(str(len(x)))",
 				"");
 	for (size_t i = ARRAY_SIZE(chain); i-- > 0;) {
+		char wanted[64];
+
 		snprintf(wanted, sizeof(wanted), "%zu %zu\n", i + 1, i + 1);
 		cell(chain[i], "print(len(x), len(open('f').read()))", wanted);
 	}
@@ -97,14 +97,13 @@ static void test_earlier_states_stay(void **state)
 /* As many as may be; one that is not kept is said to be made again. */
 static void test_the_oldest_goes_first(void **state)
 {
-	cleanup_sandbox_result struct sandbox_result r;
-	const char *first, *last;
-
 	needs_states(state);
-	last = first = cell(NULL, "x = 1", "");
+	const char *first = cell(NULL, "x = 1", "");
+	const char *last = first;
 	for (int i = 0; i < 8; i++)
 		last = cell(last, "x += 1", "");
 	cell(last, "print(x)", "9\n");
+	cleanup_sandbox_result struct sandbox_result r;
 	assert_null(run_with(first, "print(x)", NULL, &r));
 	assert_string_equal(sandbox_fact(&r.isolation, "state"), "rebuilt");
 	assert_string_equal(sandbox_fact(&r.isolation, "state_lost"), "it is not kept any more");
@@ -130,32 +129,29 @@ static void test_the_last_of_each_stays(void **state)
 
 static void test_states_are_let_go_of(void **state)
 {
-	cleanup_sandbox_result struct sandbox_result r;
-	const char *had;
-
 	needs_states(state);
-	had = cell(NULL, "x = 1", "");
+	const char *had = cell(NULL, "x = 1", "");
 	sandbox_forget_states(sandbox);
+	cleanup_sandbox_result struct sandbox_result r;
 	assert_null(run_with(had, "print(x)", NULL, &r));
 	assert_string_equal(sandbox_fact(&r.isolation, "state"), "rebuilt");
 }
 
 static void test_one_state_is_let_go_of(void **state)
 {
-	cleanup_sandbox_result struct sandbox_result r, first;
-	const char *other, *a, *b;
-
 	needs_states(state);
-	other = cell(NULL, "x = 1", "");
-	a = cell(NULL, "x = 2", "");
-	b = cell(a, "x = 3", "");
+	const char *other = cell(NULL, "x = 1", "");
+	const char *a = cell(NULL, "x = 2", "");
+	const char *b = cell(a, "x = 3", "");
 	sandbox_forget_state(sandbox, "RUN/none");
 	sandbox_forget_state(sandbox, b);
+	cleanup_sandbox_result struct sandbox_result r;
 	assert_null(run_with(b, "print(x)", NULL, &r));
 	assert_string_equal(sandbox_fact(&r.isolation, "state"), "rebuilt");
 	cell(a, "print(x)", "2\n");
 	cell(other, "print(x)", "1\n");
 	sandbox_forget_state(sandbox, other);
+	cleanup_sandbox_result struct sandbox_result first;
 	assert_null(run_with(other, "print(x)", NULL, &first));
 	assert_string_equal(sandbox_fact(&first.isolation, "state"), "rebuilt");
 	cell(a, "print(x)", "2\n");
@@ -187,13 +183,13 @@ static void test_what_is_unused_is_let_go_of(void **state)
 static void test_memory_is_of_all(void **state)
 {
 	const struct limits small = { .memory_bytes = 96 << 20 };
-	cleanup_sandbox_result struct sandbox_result r, again;
-	const char *had;
+	cleanup_sandbox_result struct sandbox_result r;
 
 	needs_states(state);
-	had = run_with(NULL, "x = bytearray(30 << 20)", &small, &r);
+	const char *had = run_with(NULL, "x = bytearray(30 << 20)", &small, &r);
 	assert_non_null(had);
 	fails(had, "y = bytearray(80 << 20)", SANDBOX_MEMORY, &small);
+	cleanup_sandbox_result struct sandbox_result again;
 	assert_non_null(run_with(had, "print(len(x) >> 20)", &small, &again));
 	/* The kernel may have chosen the state itself: then it is said. */
 	if (!strcmp(sandbox_fact(&again.isolation, "state"), "forked"))
@@ -261,19 +257,17 @@ static const struct attack {
 static void test_attacks(void **state)
 {
 	const struct limits half = { .wall_ms = 700 };
-	char code[2000];
 
 	needs_states(state);
 	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++) {
-		cleanup_sandbox_result struct sandbox_result r;
-		const char *had;
-
 		count = 0;
 		sandbox_forget_states(sandbox);
-		had = cell(NULL, "x = ['whole']\nopen('f', 'w').write('whole')", "");
+		const char *had = cell(NULL, "x = ['whole']\nopen('f', 'w').write('whole')", "");
 		had = cell(had, "x.append(2)", "");
+		char code[2000];
 		snprintf(code, sizeof(code), "%s\nx[:] = ['spoilt']\nraise SystemExit(9)",
 			 attacks[i].code);
+		cleanup_sandbox_result struct sandbox_result r;
 		assert_null(run_with(had, code, &half, &r));
 		if (r.out.len)
 			fail_msg("%s: %s", attacks[i].name, r.out.bytes);
@@ -321,10 +315,8 @@ static void test_what_cannot_be_copied(void **state)
 /* A file that is read on from where the state is in it, by each copy for itself. */
 static void test_places_in_files_are_of_each(void **state)
 {
-	const char *had;
-
 	needs_states(state);
-	had = cell(NULL, "f = open('/usr/lib/os-release')\nfirst = f.readline()", "");
+	const char *had = cell(NULL, "f = open('/usr/lib/os-release')\nfirst = f.readline()", "");
 	for (int i = 0; i < 3; i++)
 		cell(had, "f.seek(f.tell()); print(f.readline() != first, len(f.read()) > 0)",
 		     "True True\n");
@@ -333,16 +325,16 @@ static void test_places_in_files_are_of_each(void **state)
 /* The file of a socket that nobody listens at any more is a file like others. */
 static void test_a_socket_that_was_left(void **state)
 {
-	const char *had, *then;
-
 	needs_states(state);
-	had = cell(NULL,
-		   "import os, socket, stat\ns = socket.socket(socket.AF_UNIX)\n"
-		   "s.bind('/tmp/left')\ns.close()\nos.chmod('/tmp/left', 0o640)",
-		   "");
+	const char *had = cell(NULL,
+			       "import os, socket, stat\ns = socket.socket(socket.AF_UNIX)\n"
+			       "s.bind('/tmp/left')\ns.close()\nos.chmod('/tmp/left', 0o640)",
+			       "");
 	for (int i = 0; i < 2; i++) {
-		then = cell(had, "print(oct(os.stat('/tmp/left').st_mode)); os.unlink('/tmp/left')",
-			    "0o140640\n");
+		const char *then =
+			cell(had,
+			     "print(oct(os.stat('/tmp/left').st_mode)); os.unlink('/tmp/left')",
+			     "0o140640\n");
 		cell(then, "print(os.path.exists('/tmp/left'))", "False\n");
 	}
 }
@@ -350,14 +342,14 @@ static void test_a_socket_that_was_left(void **state)
 static void test_bash(void **state)
 {
 	const struct limits half = { .wall_ms = 500 };
-	const char *had;
 
 	needs_states(state);
 	lang = "bash";
-	had = cell(NULL,
-		   "x=1; names=(a b); declare -A m=([k]=v)\ndeclare y=2\nf() { echo f$1; }\n"
-		   "echo one >file; cd /tmp; shopt -s extglob",
-		   "");
+	const char *had =
+		cell(NULL,
+		     "x=1; names=(a b); declare -A m=([k]=v)\ndeclare y=2\nf() { echo f$1; }\n"
+		     "echo one >file; cd /tmp; shopt -s extglob",
+		     "");
 	for (int i = 0; i < 3; i++) {
 		fails(had, "x=9; echo nine >/work/file; unset -f f; exit 3", SANDBOX_EXIT, NULL);
 		fails(had, "x=9; sleep 100", SANDBOX_TIMEOUT_WALL, &half);

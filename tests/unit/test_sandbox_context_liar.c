@@ -16,14 +16,15 @@ static void test_a_liar_is_stopped(void **state)
 				   "s = socket.socket(fileno=200)\n"
 				   "s.send((7).to_bytes(4, 'little') + bytes(%d))\n"
 				   "for n in range(10**9): open('/out/late', 'w').write(str(n))\n";
-	cleanup_sandbox_result struct sandbox_result r, next;
 	char text[400];
 
 	needs_states(state);
 	snprintf(text, sizeof(text), code, (int)sizeof(struct event) - 4);
 	assert_int_equal(EVENT_HELD, 7);
+	cleanup_sandbox_result struct sandbox_result r;
 	run_with(NULL, text, NULL, &r);
 	assert_int_equal(r.outcome, SANDBOX_EXIT);
+	cleanup_sandbox_result struct sandbox_result next;
 	run_with(ids[0], "print(n)", NULL, &next);
 	assert_string_equal(next.out.bytes, "");
 	assert_int_equal(next.artifact_count, 0);
@@ -44,12 +45,10 @@ static void test_a_sleeper_is_not_kept(void **state)
 		"while True:\n"
 		"    time.sleep(0.001)\n"
 		"    open('/tmp/late', 'w').close()\n";
-	cleanup_sandbox_result struct sandbox_result beside, again;
-	const char *had, *liar;
 	char text[1000];
 
 	needs_states(state);
-	had = cell(NULL, "x = 'whole'", "");
+	const char *had = cell(NULL, "x = 'whole'", "");
 	snprintf(text, sizeof(text), code, SIGCONT, (int)sizeof(struct event) - 4);
 	/* On a busy host it may be woken before anybody has seen it stand still; then it may be
 	 * killed for running on. */
@@ -62,7 +61,8 @@ static void test_a_sleeper_is_not_kept(void **state)
 		held = r.outcome == SANDBOX_EXIT &&
 		       !strcmp(sandbox_fact(&r.isolation, "held"), "yes");
 	}
-	liar = ids[1];
+	const char *liar = ids[1];
+	cleanup_sandbox_result struct sandbox_result beside;
 	/* It is woken while this one runs, or was before: then this has no x. Or it was ended
 	 * alone, while its files were put away: then this is as if it had never been. */
 	run_with(had,
@@ -74,6 +74,7 @@ static void test_a_sleeper_is_not_kept(void **state)
 		assert_int_equal(beside.outcome, SANDBOX_TIMEOUT_WALL);
 		assert_string_equal(beside.out.bytes, "");
 	}
+	cleanup_sandbox_result struct sandbox_result again;
 	run_with(liar, "print(x)", NULL, &again);
 	assert_string_equal(sandbox_fact(&again.isolation, "state"), "rebuilt");
 }
@@ -82,10 +83,10 @@ static void test_a_sleeper_is_not_kept(void **state)
 static void test_a_liar_says_nothing_of_its_own(void **state)
 {
 	static const char *const said[] = { "yes", "\x1b]0;title\a", "\xff\xfe", "a \"fact\"" };
-	char text[400], bytes[200];
 
 	needs_states(state);
 	for (size_t i = 0; i < ARRAY_SIZE(said); i++) {
+		char text[400], bytes[200];
 		cleanup_sandbox_result struct sandbox_result r;
 		size_t at = 0;
 

@@ -77,12 +77,13 @@ static void test_a_change(void **state)
 /* One that allows it is left as it is. */
 static void test_an_inherited_limit(void **state)
 {
-	struct rlimit before, after;
+	struct rlimit before;
 	struct crash crash = { .pattern = -1 };
 
 	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_CORE, &before), 0);
 	crash_open(&crash);
+	struct rlimit after;
 	assert_int_equal(getrlimit(RLIMIT_CORE, &after), 0);
 	assert_int_equal(crash.limited, after.rlim_max >= CORE_NONE);
 	if (before.rlim_max >= CORE_NONE)

@@ -85,11 +85,12 @@ static void await_none(const struct sandbox *s, bool template)
 /* Till it reads its socket, so that all it had to say has been said. */
 static void await_reading(pid_t pid)
 {
-	char path[64], text[64];
+	char path[64];
 	long call = -1;
 
 	snprintf(path, sizeof(path), "/proc/%ld/syscall", (long)pid);
 	while (call != SYS_recvmsg) {
+		char text[64];
 		FILE *f = fopen(path, "r");
 
 		if (!f)
@@ -158,13 +159,11 @@ static void test_template_dies_in_a_run(void **state)
 						  "x = bytearray(64 << 20)\nprint('end')\n");
 	cleanup_sandbox_result struct sandbox_result r = { .signal = 0 };
 	struct error err = ERROR_INIT;
-	struct sandbox *s;
-	pid_t template;
 
 	(void)state;
 	job.limits.memory_bytes = 96 << 20;
-	s = open_forked(&job);
-	template = find_python(s, true);
+	struct sandbox *s = open_forked(&job);
+	pid_t template = find_python(s, true);
 	assert_int_equal(sandbox_run(s, &job,
 				     &(struct sandbox_watch){ .output = kill_it,
 							      .self = &template,
@@ -398,17 +397,18 @@ static void test_doctor_says_why(void **state)
 {
 	struct sandbox_options options = { .warm = 4 };
 	struct sandbox_job job = job_of("python", here);
-	char keeper[128], object[128];
 	struct error err = ERROR_INIT;
-	struct sandbox *s;
 
 	(void)state;
 	assert_doctor(cold, true, "a Python program ran in a fork of one that had started");
 	mkdir(cache, 0755);
+	char keeper[128];
 	snprintf(keeper, sizeof(keeper), "%s/assay-keeper", cache);
+	char object[128];
 	snprintf(object, sizeof(object), "%s/assay-warm.so", cache);
 	copy(native_of(cold)->keeper_path, keeper);
 	options.program = keeper;
+	struct sandbox *s;
 	assert_int_equal(sandbox_open(&s, &options, &err), 0);
 	assert_doctor(s, false, "assay-warm.so is not beside assay-keeper");
 	sandbox_prepare(s, &job);

@@ -18,11 +18,10 @@ static int make_ahead(void **state)
 		"sys.stdout.buffer.write(marshal.dumps(compile(text, '/work/assay_half.py', "
 		"'exec')))\n";
 	struct sandbox_job job = job_of("python", program);
-	struct sandbox_result r;
 
 	if (set_up_both(state) < 0)
 		return -1;
-	r = run_in(cold, &job);
+	struct sandbox_result r = run_in(cold, &job);
 	ahead = TAKE_PTR(r.out.bytes);
 	ahead_len = r.out.len;
 	sandbox_result_release(&r);
@@ -98,12 +97,12 @@ static const char judge[] =
 
 static void test_each_is_a_fork_of_its_own(void **state)
 {
-	struct sandbox_result r[2];
 	struct half h[2];
 
 	(void)state;
 	make_half(&h[0], "pass\n", program, false);
 	make_half(&h[1], "\n", judge, true);
+	struct sandbox_result r[2];
 	run_forked_pair(h, r);
 	/* Nothing but the three and its two. */
 	assert_string_equal(r[0].out.bytes, "['assay_half.py', 'main.py'] [] 2\n[3, 4]\n");
@@ -116,13 +115,13 @@ static void test_each_is_a_fork_of_its_own(void **state)
 static void test_first_is_forked(void **state)
 {
 	struct sandbox *fresh = open_warm(), *others = sandbox;
-	struct sandbox_result r[2];
 	struct half h[2];
 
 	(void)state;
 	make_half(&h[0], "pass\n", program, false);
 	make_half(&h[1], "\n", judge, true);
 	sandbox = fresh;
+	struct sandbox_result r[2];
 	run_in_pair(h, r);
 	sandbox = others;
 	assert_string_equal(start_of(&r[0]), "forked");
@@ -136,19 +135,20 @@ static void test_end_of_its_program_is_left_away(void **state)
 {
 	static const char own[] = "import os\nprint(os.path.getsize(__file__), ready())\n"
 				  "os.write(4, b'7')\n";
-	char whole[4096], expected[64];
-	struct sandbox_result r[2];
-	struct half h[2];
+	char whole[4096];
 
 	(void)state;
 	assert_true(sizeof(own) + ahead_len < sizeof(whole));
 	memcpy(whole, own, strlen(own));
 	memcpy(whole + strlen(own), ahead, ahead_len);
+	struct half h[2];
 	make_half(&h[0], "pass\n", own, false);
 	make_half(&h[1], "\n", judge, true);
 	h[0].file.bytes = whole;
 	h[0].file.len = strlen(own) + ahead_len;
+	struct sandbox_result r[2];
 	run_forked_pair(h, r);
+	char expected[64];
 	snprintf(expected, sizeof(expected), "%zu 42\n", strlen(own));
 	assert_string_equal(r[0].out.bytes, expected);
 	release_both(r);
@@ -168,12 +168,12 @@ static void test_nothing_is_left_of_a_pair(void **state)
 				    "print(ready(), json.loads('[1]'), os.listdir('/tmp'),\n"
 				    "      os.listdir('/dev/shm'), os.listdir('/out'))\n"
 				    "os.write(4, b'7')\n";
-	struct sandbox_result r[2];
 	struct half h[2];
 
 	(void)state;
 	make_half(&h[1], "\n", judge, true);
 	make_half(&h[0], "pass\n", spoils, false);
+	struct sandbox_result r[2];
 	run_forked_pair(h, r);
 	release_both(r);
 	make_half(&h[0], "pass\n", looks, false);
@@ -186,17 +186,17 @@ static void test_nothing_is_left_of_a_pair(void **state)
 static void test_who_looks_is_not_forked(void **state)
 {
 	static const char plain[] = "import os\nos.write(4, b'7')\n";
-	struct sandbox_file files[2];
-	struct sandbox_result r[2];
 	struct half h[2];
 
 	(void)state;
 	make_half(&h[0], "pass\n", plain, false);
 	make_half(&h[1], "\n", judge, true);
+	struct sandbox_result r[2];
 	run_forked_pair(h, r);
 	release_both(r);
 	h[0].job.code = "import sys\nprint(len(sys.modules))\n";
 	h[0].job.code_len = strlen(h[0].job.code);
+	struct sandbox_file files[2];
 	files[0] = h[1].file;
 	files[1] = (struct sandbox_file){ "assay_tests.py", "object.__subclasses__()\n", 24 };
 	h[1].job.extras = files;

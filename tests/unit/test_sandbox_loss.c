@@ -46,19 +46,20 @@ static void test_keeper_killed_in_a_run(void **state)
  * init of the run, 0 the launcher. 0: not there. */
 static pid_t find_child(pid_t keeper, long number)
 {
-	char path[64], line[128];
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
 	pid_t found = 0;
 
 	assert_non_null(dir);
 	while (found == 0 && (entry = readdir(dir))) {
+		char path[64];
 		long parent = 0, outer = 0, inner = 0;
 		bool named = false;
 		FILE *f;
 
 		snprintf(path, sizeof(path), "/proc/%.20s/status", entry->d_name);
 		f = fopen(path, "r");
+		char line[128];
 		while (f && fgets(line, sizeof(line), f)) {
 			named |= !strcmp(line, "Name:\tassay-launcher\n");
 			sscanf(line, "PPid: %ld", &parent);
@@ -191,12 +192,11 @@ static void test_close_ends_a_stopped_keeper(void **state)
 {
 	struct sandbox *s;
 	struct error err = ERROR_INIT;
-	pid_t keeper;
 
 	(void)state;
 	assert_int_equal(sandbox_open(&s, NULL, &err), 0);
 	assert_int_equal(connection_open(native_of(s), &err), 0);
-	keeper = native_of(s)->keeper;
+	pid_t keeper = native_of(s)->keeper;
 	kill(keeper, SIGSTOP);
 	sandbox_close(s);
 	assert_dies(keeper);
@@ -204,11 +204,10 @@ static void test_close_ends_a_stopped_keeper(void **state)
 
 static void test_keeper_killed_between_runs(void **state)
 {
-	siginfo_t dead;
-
 	(void)state;
 	assert_prints("bash", "echo 1", "1\n");
 	kill(native_of(sandbox)->keeper, SIGKILL);
+	siginfo_t dead;
 	assert_int_equal(waitid(P_PID, (id_t)native_of(sandbox)->keeper, &dead, WEXITED | WNOWAIT),
 			 0);
 	assert_prints("bash", "echo 2", "2\n");
@@ -232,11 +231,11 @@ static void test_launcher_killed_at_a_start(void **state)
 	struct sandbox_watch watch = { .output = stop_one, .self = &launcher, .cancel_fd = -1 };
 	/* More than a pipe has room for: it ends when that was read, and so has been stopped. */
 	struct sandbox_job job = job_of("bash", "echo now; head -c 200000 /dev/zero");
-	struct sandbox_result r;
 	struct error err = ERROR_INIT;
 
 	(void)state;
 	assert_true(launcher > 0);
+	struct sandbox_result r;
 	assert_int_equal(sandbox_run(sandbox, &job, &watch, &r, &err), 0);
 	sandbox_result_release(&r);
 	const pid_t waiting = getpid();
@@ -282,7 +281,6 @@ static void test_cancel(void **state)
 static void test_no_keeper(void **state)
 {
 	struct sandbox_options options = { .program = "/nonexistent/assay-keeper" };
-	struct sandbox_environment environment;
 	struct sandbox *s = NULL;
 	struct error err = ERROR_INIT;
 
@@ -293,6 +291,7 @@ static void test_no_keeper(void **state)
 	options.program = "/bin/true";
 	error_clear(&err);
 	assert_int_equal(sandbox_open(&s, &options, &err), 0);
+	struct sandbox_environment environment;
 	assert_int_equal(sandbox_describe(s, language_find("bash"), &environment, &err), -1);
 	assert_int_equal(err.kind, ERR_SANDBOX);
 	assert_non_null(strstr(err.message, "died"));

@@ -48,11 +48,10 @@ static void test_walls_stand_between_them(void **state)
 			    "echo leak; kill -9 -1; echo >&4"),
 	};
 	struct sandbox_result x[2];
-	size_t i;
 
 	(void)state;
 	run_pair(jobs, x);
-	for (i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		/* The sixth is Python's own, of the folder. */
 		assert_non_null(strstr(x[i].out.bytes, "0 1 2 3 4 5 1\n"));
 		assert_null(strstr(x[i].out.bytes, "mine"));
@@ -134,7 +133,6 @@ static void test_a_pair_is_cancelled_together(void **state)
 {
 	struct sandbox_job jobs[2] = { job_of("bash", "sleep 60"), job_of("bash", "sleep 60") };
 	struct sandbox_watch watch = { .cancel_fd = -1 };
-	struct sandbox_result x[2];
 	struct error err = ERROR_INIT;
 	int ends[2];
 
@@ -142,6 +140,7 @@ static void test_a_pair_is_cancelled_together(void **state)
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	watch.cancel_fd = ends[0];
+	struct sandbox_result x[2];
 	assert_int_equal(sandbox_run_pair(sandbox, jobs, &watch, x, &err), 0);
 	assert_int_equal(x[0].outcome, SANDBOX_CANCELLED);
 	assert_int_equal(x[1].outcome, SANDBOX_CANCELLED);
@@ -154,11 +153,11 @@ static void test_a_pair_is_cancelled_together(void **state)
 static void test_our_failure_is_no_result(void **state)
 {
 	struct sandbox_job jobs[2] = { job_of("bash", "sleep 60"), job_of("bash", "exit 0") };
-	struct sandbox_result x[2];
 	struct error err = ERROR_INIT;
 
 	(void)state;
 	jobs[0].entry = "../outside";
+	struct sandbox_result x[2];
 	assert_int_equal(sandbox_run_pair(sandbox, jobs, NULL, x, &err), -1);
 	assert_non_null(strstr(err.message, "../outside"));
 	error_clear(&err);

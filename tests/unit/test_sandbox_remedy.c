@@ -151,12 +151,12 @@ static const struct host_case host_cases[] = {
 
 static void put(const char *top, const char *file)
 {
-	char command[512];
 	const char *text = strchr(file, '=');
 	int dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC), len = (int)(text - file), fd;
 	char path[128];
 
 	snprintf(path, sizeof(path), "%.*s", len, file);
+	char command[512];
 	snprintf(command, sizeof(command), "mkdir -p \"$(dirname '%s/%s')\"", top, path);
 	assert_int_equal(system(command), 0);
 	fd = openat(dir, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -170,12 +170,11 @@ static void test_the_remedy_is_the_one(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(host_cases) / sizeof(host_cases[0]); i++) {
 		char top[] = "/tmp/assay-remedy-XXXXXX", command[64];
-		int root;
 
 		assert_non_null(mkdtemp(top));
 		for (size_t n = 0; n < 4 && host_cases[i].files[n]; n++)
 			put(top, host_cases[i].files[n]);
-		root = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		int root = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (!strstr(remedy_userns(root), host_cases[i].told))
 			fail_msg("case %zu: %s", i, remedy_userns(root));
 		/* It must fit whole into what carries it. */

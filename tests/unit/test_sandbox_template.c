@@ -179,12 +179,11 @@ static void refuses_an_init_that_is_gone(void **state)
 static long private_kib(pid_t pid)
 {
 	char path[64], text[8192];
-	const char *line;
 
 	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
 	if (file_read(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return -1;
-	line = strstr(text, "Private_Dirty:");
+	const char *line = strstr(text, "Private_Dirty:");
 	return line ? strtol(line + strlen("Private_Dirty:"), NULL, 10) : -1;
 }
 
@@ -212,7 +211,6 @@ static int print_figures(const char *program)
 {
 	for (int n = 0; n < 40; n++) {
 		long before = cpu_us(stage.template), waiting, memory;
-		struct timeval *t;
 
 		if (run_program(&other, program, strlen(program), false) < 0 ||
 		    stage_prepare(&run) < 0 || stage_wait(&stage, &run) < 0)
@@ -223,7 +221,7 @@ static int print_figures(const char *program)
 		memory = private_kib(child_of(run.init));
 		before = cpu_us(stage.template) - before;
 		stage_go(&stage, &run, program, strlen(program), -1);
-		t = &run.rusage.ru_utime;
+		struct timeval *t = &run.rusage.ru_utime;
 		printf("cold %ld us; warm: runs after %ld us, result after %ld us; cpu %ld before "
 		       "(%ld in the template), %ld in all; %ld KiB private\n",
 		       (long)(other.ended_us - other.gone_us), (long)(run.started_us - run.gone_us),

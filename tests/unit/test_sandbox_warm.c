@@ -180,7 +180,6 @@ static bool is_ours(pid_t pid, pid_t keeper)
 {
 	char path[64], text[512] = "", *at;
 	FILE *f;
-	long parent;
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
 	f = fopen(path, "r");
@@ -190,7 +189,7 @@ static bool is_ours(pid_t pid, pid_t keeper)
 		text[0] = '\0';
 	fclose(f);
 	at = strrchr(text, ')');
-	parent = at ? strtol(at + 4, NULL, 10) : 0;
+	long parent = at ? strtol(at + 4, NULL, 10) : 0;
 	return parent == keeper || (parent > 1 && is_ours((pid_t)parent, keeper));
 }
 
@@ -227,12 +226,13 @@ static pid_t find_waiting(pid_t keeper)
  */
 static bool is_launcher(pid_t pid)
 {
-	char path[64], line[256];
+	char path[64];
 	long outer = 0, inner = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
 	f = fopen(path, "r");
+	char line[256];
 	while (f && fgets(line, sizeof(line), f))
 		if (!strncmp(line, "NSpid:", 6)) {
 			outer = strtol(line + 6, NULL, 10);
@@ -282,12 +282,12 @@ static void test_dead_one_starts_cold(void **state)
 static void test_lost_keeper_starts_cold(void **state)
 {
 	struct sandbox_job job = job_of("python", "print('here')\n");
-	siginfo_t gone;
 	cleanup_sandbox_result struct sandbox_result r = { .signal = 0 };
 
 	(void)state;
 	sandbox_prepare(sandbox, &job);
 	kill(native_of(sandbox)->keeper, SIGKILL);
+	siginfo_t gone;
 	assert_int_equal(waitid(P_PID, (id_t)native_of(sandbox)->keeper, &gone, WEXITED | WNOWAIT),
 			 0);
 	r = run_in(sandbox, &job);
@@ -337,7 +337,6 @@ static void test_rounds_are_foreseen(void **state)
 {
 	struct sandbox_job round[] = { job_of("python", "print('a')\n"),
 				       job_of("python", "print(input())\n") };
-	struct sandbox *s;
 	struct sandbox_options options = { .cache_dir = cache,
 					   .warm = 4 }; /* beside those of the other tests */
 	struct error err = ERROR_INIT;
@@ -345,6 +344,7 @@ static void test_rounds_are_foreseen(void **state)
 	(void)state;
 	round[1].stdin_bytes = "b\n";
 	round[1].stdin_len = 2;
+	struct sandbox *s;
 	assert_int_equal(sandbox_open(&s, &options, &err), 0);
 	forget_templates(s);
 	for (int i = 0; i < 8; i++) {

@@ -25,9 +25,10 @@ static void say_hello(void)
 static void wait_for_frame(enum stream_kind kind)
 {
 	static struct stream_reader in;
-	struct stream_frame f;
 
 	for (;;) {
+		struct stream_frame f;
+
 		while (stream_next(&in, &f) > 0)
 			if (f.kind == kind)
 				return;

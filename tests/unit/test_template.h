@@ -76,7 +76,6 @@ static int stage_enter(struct stage *s)
 static void stage_exec_template(int orders, int object, const char *modules)
 {
 	const char *env[16];
-	char named[4200];
 	char *const *argv, *const *envp;
 	size_t n = 0;
 
@@ -85,6 +84,7 @@ static void stage_exec_template(int orders, int object, const char *modules)
 		n++;
 	}
 	env[n++] = "LD_PRELOAD=/proc/self/fd/4";
+	char named[4200];
 	snprintf(named, sizeof(named), WARM_MODULES "=%s", modules ? modules : "");
 	if (modules)
 		env[n++] = named;
@@ -102,7 +102,6 @@ static void stage_exec_template(int orders, int object, const char *modules)
 static int stage_template(struct stage *s, int object, const char *modules)
 {
 	int pair[2];
-	struct event event;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -1;
@@ -111,6 +110,7 @@ static int stage_template(struct stage *s, int object, const char *modules)
 		stage_exec_template(pair[1], object, modules);
 	close(pair[1]);
 	s->orders = pair[0];
+	struct event event;
 	do {
 		if (message_receive(s->orders, &event, sizeof(event), NULL, 0) != sizeof(event)) {
 			fprintf(stderr, "# the template said nothing\n");
@@ -153,11 +153,10 @@ static void stage_take(struct init *i, bool *ret_warm)
 	static char program[STAGE_TEXT];
 	ssize_t n =
 		message_receive(i->keeper, &i->launch, sizeof(i->launch), i->fds, PROTOCOL_RUN_FDS);
-	ssize_t len;
 
 	if (n != sizeof(i->launch))
 		_exit(0);
-	len = pread(i->fds[PROTOCOL_FD_PAYLOAD], program, sizeof(program), 0);
+	ssize_t len = pread(i->fds[PROTOCOL_FD_PAYLOAD], program, sizeof(program), 0);
 	stage_write("/work/main.py", program, (size_t)len);
 	*ret_warm = i->fds[PROTOCOL_FD_LINK_IN] >= 0;
 	if (confine_drop_capabilities() < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
@@ -192,17 +191,16 @@ static void stage_init(const struct standby *standby, int keeper) __attribute__(
 static void stage_init(const struct standby *standby, int keeper)
 {
 	static struct init i;
-	bool warm;
-	pid_t guest;
 
 	i = (struct init){ .standby = standby, .keeper = keeper, .oom = -1 };
 	prepare(&i);
 	send_event(&i, &(struct event){ .kind = EVENT_READY }, NULL, 0);
+	bool warm;
 	stage_take(&i, &warm);
 	memcpy(i.program.argv, stage_argv, sizeof(stage_argv));
 	memcpy(i.program.env, stage_env, sizeof(stage_env));
 	i.program.path = stage_argv[0];
-	guest = warm ? stage_let_go(&i) : start_guest(&i);
+	pid_t guest = warm ? stage_let_go(&i) : start_guest(&i);
 	close_all(i.fds, PROTOCOL_RUN_FDS);
 	reap_until(&i, guest);
 }
@@ -211,13 +209,12 @@ static void stage_init(const struct standby *standby, int keeper)
 static int stage_prepare(struct stage_run *r)
 {
 	struct standby standby = { .disk_bytes = 64 << 20, .inodes = 16384 };
-	struct event event;
-	int pair[2];
 
 	memset(r, 0, offsetof(struct stage_run, text));
 	r->len[0] = r->len[1] = 0;
 	r->failure.step[0] = '\0';
 	r->listener = r->go = r->go_guest = -1;
+	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -1;
 	r->init = (pid_t)syscall(SYS_clone,
@@ -230,6 +227,7 @@ static int stage_prepare(struct stage_run *r)
 	}
 	close(pair[1]);
 	r->events = pair[0];
+	struct event event;
 	if (message_receive(r->events, &event, sizeof(event), NULL, 0) != sizeof(event) ||
 	    event.kind != EVENT_READY) {
 		stage_fail("init", &event.failure);
@@ -244,7 +242,6 @@ static int stage_wait(struct stage *s, struct stage_run *r)
 	struct warm_order order = { .namespaces = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC |
 						  CLONE_NEWNET,
 				    .launch = stage_launch(s) };
-	struct event event;
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -253,6 +250,7 @@ static int stage_wait(struct stage *s, struct stage_run *r)
 		     WARM_ORDER_FDS);
 	close(pair[1]);
 	r->go = pair[0];
+	struct event event;
 	if (message_receive(s->orders, &event, sizeof(event), NULL, 0) != sizeof(event) ||
 	    event.kind != EVENT_BORN) {
 		stage_fail("order", &event.failure);

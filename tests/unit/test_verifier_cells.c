@@ -57,7 +57,6 @@ static void run_cell(const char *lang, const struct cell *list, size_t count, co
 	struct tests t = { .mode = TESTS_CELL, .cells = { .list = list, .count = count } };
 	cleanup_compiled struct compiled compiled = { .bytes = NULL };
 	struct error err = ERROR_INIT;
-	char name[CELL_NAME_SIZE];
 
 	sandbox_limits_default(&job.limits);
 	job.limits.wall_ms = 60000;
@@ -68,6 +67,7 @@ static void run_cell(const char *lang, const struct cell *list, size_t count, co
 		fail_msg("%s", err.message);
 	tests_collect(&t, &ret->result);
 	ret->report = tests_take_state(&ret->result);
+	char name[CELL_NAME_SIZE];
 	cells_name(count, name);
 	failure_find(lang, name, &ret->result, &ret->failure);
 	tests_release(&t);
@@ -83,7 +83,6 @@ static void check(const struct conversation *c)
 {
 	struct cell list[CELLS_MAX];
 	cleanup_outcome struct outcome o = { .report = NULL };
-	cleanup_free char *there = NULL, *left = NULL;
 	size_t n = 0;
 
 	for (; n + 1 < CELLS_MAX && c->cells[n + 1]; n++)
@@ -93,8 +92,8 @@ static void check(const struct conversation *c)
 		fail_msg("%s: exit %d, out \"%s\", err \"%s\"", c->name, o.result.exit_code,
 			 o.result.out.bytes, o.result.err.bytes);
 	must_have(c->name, "standard error", o.result.err.bytes, c->err);
-	there = cells_describe(o.report, 6000);
-	left = cells_left(o.report);
+	cleanup_free char *there = cells_describe(o.report, 6000);
+	cleanup_free char *left = cells_left(o.report);
 	must_have(c->name, "what is there", there, c->says);
 	must_have(c->name, "what is left", left, c->left);
 	if (c->lacks && strstr(there, c->lacks))

@@ -44,16 +44,14 @@ static void test_reports_are_cut(void **state)
 {
 	cleanup_buf struct buf text = BUF_INIT((size_t)1 << 24);
 	struct error err = ERROR_INIT;
-	cleanup_json struct json *r = NULL;
-	cleanup_free char *there = NULL;
 
 	(void)state;
 	buf_addstr(&text, "{\"names\":[");
 	for (size_t i = 0; i < 100000; i++)
 		buf_addf(&text, "%s[\"n%zu\",\"%s\"]", i ? "," : "", i, "a long word");
 	buf_addstr(&text, "]}");
-	r = json_parse(text.data, text.len, 0, &err);
-	there = cells_describe(r, 6000);
+	cleanup_json struct json *r = json_parse(text.data, text.len, 0, &err);
+	cleanup_free char *there = cells_describe(r, 6000);
 	assert_true(strlen(there) < 12000);
 	assert_non_null(strstr(there, "(and more)"));
 }

@@ -83,10 +83,10 @@ static const struct {
 
 static void test_worth(void **state)
 {
-	size_t i, bad = 0;
+	size_t bad = 0;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(worth); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(worth); i++) {
 		struct check_list list = { .checks = NULL };
 		struct error err = ERROR_INIT;
 		const char *by = "nothing can be asked of it";
@@ -129,13 +129,12 @@ static void test_refused(void **state)
 	};
 	struct check_list list = { .checks = NULL };
 	struct error err = ERROR_INIT;
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(refused); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		if (!check_add_text(&list, refused[i], CHECK_USER, &err))
 			fail_msg("taken: %s", refused[i]);
-	for (i = 0; i < ARRAY_SIZE(refused_json); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(refused_json); i++) {
 		cleanup_json struct json *expect =
 			json_parse(refused_json[i], strlen(refused_json[i]), 0, &err);
 
@@ -198,15 +197,14 @@ static const char *const monstrous[] = {
 static void judge_all(const struct check_list *list, const char *about)
 {
 	cleanup_free char *output = mem_alloc(LONG_OUTPUT + 1);
-	struct sandbox_result result;
 	int64_t began = clock_cpu_us();
-	size_t i;
 
 	memset(output, 'a', LONG_OUTPUT);
 	output[LONG_OUTPUT - 1] = '!';
 	output[LONG_OUTPUT] = '\0';
+	struct sandbox_result result;
 	result_of(output, &result);
-	for (i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		struct check_result r;
 
 		check_evaluate(&list->checks[i], &result, NULL, &r);
@@ -223,10 +221,8 @@ static void judge_all(const struct check_list *list, const char *about)
 
 static void test_monstrous(void **state)
 {
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(monstrous); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(monstrous); i++) {
 		cleanup_free char *text = mem_printf("[%s]", monstrous[i]);
 		struct error err = ERROR_INIT;
 		cleanup_json struct json *plan =
@@ -249,13 +245,12 @@ static void test_long_arguments(void **state)
 					     "sum",    "artifact", "sorted",   "runtime" };
 	size_t len = (size_t)10 << 20, i;
 	cleanup_free char *text = mem_alloc(len + 1);
-	cleanup_json struct json *arg = NULL;
 
 	(void)state;
 	memset(text, '1', len);
 	text[len] = '\0';
 	memcpy(text, "3:", 2);
-	arg = json_new_string(text);
+	cleanup_json struct json *arg = json_new_string(text);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct check_list list = { .checks = NULL };
 		struct error err = ERROR_INIT;
@@ -305,10 +300,8 @@ static const struct {
 
 static void test_hints(void **state)
 {
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(hints); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(hints); i++) {
 		cleanup_buf struct buf out = BUF_INIT(1 << 16);
 		struct check_list list = { .checks = NULL };
 		struct sandbox_result result;
@@ -349,26 +342,24 @@ static void test_hints_leak_nothing(void **state)
 {
 	static const char letters[] = "QZXJKVWY0123456789#%&";
 	unsigned seed = 7;
-	int round;
 
 	(void)state;
-	for (round = 0; round < 500; round++) {
+	for (int round = 0; round < 500; round++) {
 		const char *kind = round % 3 ? "equals" : "contains";
-		char secret[60], output[60];
 		cleanup_buf struct buf out = BUF_INIT(1 << 16);
-		cleanup_json struct json *arg = NULL;
 		struct check_list list = { .checks = NULL };
-		struct sandbox_result result;
 		struct error err = ERROR_INIT;
 		size_t i, n = 8 + (unsigned)rand_r(&seed) % 40;
+		char secret[60], output[60];
 
 		for (i = 0; i < n; i++) {
 			secret[i] = i % 13 == 12 ? '\n' : letters[(unsigned)rand_r(&seed) % 21];
 			output[i] = (unsigned)rand_r(&seed) % 8 ? secret[i] : 'm';
 		}
 		secret[n] = output[n] = '\0';
-		arg = json_new_string(secret);
+		cleanup_json struct json *arg = json_new_string(secret);
 		assert_int_equal(check_add(&list, kind, arg, CHECK_USER, &err), 0);
+		struct sandbox_result result;
 		result_of(output, &result);
 		check_hint(&out, &list.checks[0], &result);
 		for (i = 0; i + SECRET_SHARE <= n; i++) {
@@ -415,10 +406,8 @@ static const struct {
 
 static void test_words(void **state)
 {
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(sayings); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sayings); i++) {
 		cleanup_buf struct buf words = BUF_INIT(1 << 12);
 		struct check_list list = { .checks = NULL };
 		struct error err = ERROR_INIT;
@@ -439,17 +428,18 @@ static void test_many_patterns_are_bounded(void **state)
 	struct check_list list = { 0 };
 	struct error err = ERROR_INIT;
 	int64_t start = clock_cpu_us();
-	struct check_result r;
-	size_t i, errors = 0;
+	size_t errors = 0;
 
 	(void)state;
 	memset(output, 'a', 1 << 20);
 	result.out = (struct sandbox_stream){ .bytes = output, .len = 1 << 20, .total = 1 << 20 };
-	for (i = 0; i < 1500; i++)
+	for (size_t i = 0; i < 1500; i++)
 		assert_int_equal(check_add_text(&list, "regex:(?:(?:a?){50}){50}\\d", CHECK_PLANNER,
 						&err),
 				 0);
-	for (i = 0; i < list.count; i++) {
+	for (size_t i = 0; i < list.count; i++) {
+		struct check_result r;
+
 		check_evaluate(&list.checks[i], &result, &effort, &r);
 		errors += r.verdict == VERDICT_ERROR;
 		check_result_release(&r);
@@ -465,10 +455,9 @@ static void test_plan_of_many_checks(void **state)
 {
 	cleanup_json struct json *plan = json_array();
 	struct check_list list = { 0 };
-	int i;
 
 	(void)state;
-	for (i = 0; i < 5000; i++)
+	for (int i = 0; i < 5000; i++)
 		json_append(plan, json_new_string("regex:^(a+)+$"));
 	assert_int_equal(check_add_plan(&list, plan), 5000 - CHECK_PLAN_MAX);
 	assert_int_equal(list.count, CHECK_PLAN_MAX);

@@ -23,7 +23,7 @@ static const char zeros[] = ".assay-tests-00000000000000000000000000000000";
 static void test_nonce_is_taken_and_given(void **state)
 {
 	char text[] = "f(\"/out/.assay-tests-0123456789abcdef0123456789abcdef.json\")";
-	char twice[128], nonce[TESTS_NONCE_LEN + 1], none[TESTS_NONCE_LEN + 1];
+	char nonce[TESTS_NONCE_LEN + 1];
 
 	(void)state;
 	tests_take_nonce(text, strlen(text), nonce);
@@ -32,9 +32,11 @@ static void test_nonce_is_taken_and_given(void **state)
 	assert_true(tests_give_nonce(text, strlen(text), nonce));
 	assert_non_null(strstr(text, nonce));
 	assert_false(tests_give_nonce(text, strlen(text), nonce)); /* it has one */
+	char twice[128];
 	snprintf(twice, sizeof(twice), "%s %s", zeros, zeros);
 	assert_false(tests_give_nonce(twice, strlen(twice), nonce));
 	assert_false(tests_give_nonce(twice, strlen(twice), "")); /* wants one, none is there */
+	char none[TESTS_NONCE_LEN + 1];
 	tests_take_nonce(twice, 10, none);
 	assert_string_equal(none, "");
 	assert_false(tests_give_nonce(twice, 10, nonce));
@@ -54,19 +56,18 @@ static void judge_in_child(void)
 	const struct sandbox_options options = { .cache_dir = cache };
 	struct sandbox_job job = job_of("python", &right), as_text;
 	struct tests t = { .mode = TESTS_JUDGE };
-	struct compiled code;
 	struct error err = ERROR_INIT;
-	bool good;
 
 	if (sandbox_open(&sandbox, &options, &err) < 0 ||
 	    tests_prepare(&t, job.language, right.tests, strlen(right.tests), &job, &err) < 0)
 		_exit(2);
 	as_text = job;
+	struct compiled code;
 	compiled_job(sandbox, &job, &code);
-	good = job.extras != as_text.extras && as_text.extras[0].bytes == t.harness &&
-	       !strcmp(job.entry, as_text.entry) && job.extras[0].len < 1 << 20 &&
-	       memmem(job.extras[0].bytes, job.extras[0].len, t.report, strlen(t.report)) &&
-	       !memmem(job.extras[0].bytes, job.extras[0].len, "\ndef ", 5);
+	bool good = job.extras != as_text.extras && as_text.extras[0].bytes == t.harness &&
+		    !strcmp(job.entry, as_text.entry) && job.extras[0].len < 1 << 20 &&
+		    memmem(job.extras[0].bytes, job.extras[0].len, t.report, strlen(t.report)) &&
+		    !memmem(job.extras[0].bytes, job.extras[0].len, "\ndef ", 5);
 	sandbox_close(sandbox);
 	_exit(good ? 0 : 1);
 }
@@ -123,11 +124,10 @@ static ino_t inode_of(const char *path)
 static void spoil(const char *path, off_t from_end)
 {
 	FILE *f = fopen(path, "r+b");
-	int c;
 
 	assert_non_null(f);
 	assert_int_equal(fseeko(f, -from_end, SEEK_END), 0);
-	c = fgetc(f);
+	int c = fgetc(f);
 	assert_int_equal(fseeko(f, -from_end, SEEK_END), 0);
 	fputc(c ^ 1, f);
 	assert_int_equal(fclose(f), 0);
@@ -167,13 +167,10 @@ static void make_link(const char *path)
 
 static void test_kept_code_is_used(void **state)
 {
-	cleanup_free char *path = NULL;
-	ino_t inode;
-
 	(void)state;
 	use();
-	path = kept_file();
-	inode = inode_of(path);
+	cleanup_free char *path = kept_file();
+	ino_t inode = inode_of(path);
 	use();
 	assert_true(inode_of(path) == inode);
 }
@@ -183,19 +180,21 @@ static void test_spoiled_code_is_made_anew(void **state)
 	static void (*const ways[])(const char *path) = { spoil_end, spoil_key, cut, open_to_others,
 							  make_link };
 	cleanup_free char *path = kept_file();
-	char good[HASH_HEX_LEN + 1], now[HASH_HEX_LEN + 1];
-	struct stat before, after;
-	size_t i;
+	char good[HASH_HEX_LEN + 1];
 
 	(void)state;
 	digest_of(path, good);
-	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct stat before;
+
 		ways[i](path);
 		assert_int_equal(lstat(path, &before), 0);
 		use();
+		struct stat after;
 		assert_int_equal(lstat(path, &after), 0);
 		assert_true(before.st_ino != after.st_ino || before.st_size != after.st_size);
 		inode_of(path);
+		char now[HASH_HEX_LEN + 1];
 		digest_of(path, now);
 		assert_string_equal(now, good);
 	}
@@ -219,13 +218,14 @@ static void test_no_guest_reaches_the_cache(void **state)
 	const struct run guest = { .name = "guest", .solution = code };
 	struct sandbox_job job = job_of("python", &guest);
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
-	char before[HASH_HEX_LEN + 1], after[HASH_HEX_LEN + 1];
+	char before[HASH_HEX_LEN + 1];
 	struct error err = ERROR_INIT;
 
 	(void)state;
 	digest_of(path, before);
 	assert_int_equal(sandbox_run(sandbox, &job, NULL, &x, &err), 0);
 	assert_string_equal(x.out.bytes, "not there not there\n");
+	char after[HASH_HEX_LEN + 1];
 	digest_of(path, after);
 	assert_string_equal(after, before);
 }
@@ -326,14 +326,12 @@ static void test_readers_digest_is_of_the_text(void **state)
 static char *facts(struct sandbox *by, const char *program)
 {
 	struct error err = ERROR_INIT;
-	struct json *told;
 	struct tree tree;
-	char *text;
 
 	assert_int_equal(tree_read(by, "python", true, program, strlen(program), -1, &tree, &err),
 			 0);
-	told = tree_json(&tree);
-	text = json_print(told);
+	struct json *told = tree_json(&tree);
+	char *text = json_print(told);
 	json_free(told);
 	tree_release(&tree);
 	return text;
@@ -351,11 +349,10 @@ static void test_code_says_what_text_says(void **state)
 	const struct sandbox_options options = { .cache_dir = NULL };
 	cleanup_sandbox struct sandbox *bare = NULL;
 	struct error err = ERROR_INIT;
-	size_t i;
 
 	(void)state;
 	assert_int_equal(sandbox_open(&bare, &options, &err), 0);
-	for (i = 0; i < ARRAY_SIZE(programs); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
 		cleanup_free char *one = facts(sandbox, programs[i]);
 		cleanup_free char *other = facts(bare, programs[i]);
 
@@ -377,10 +374,9 @@ static void test_judge_has_its_site(void **state)
 		  .tests = "import sys\nassert f() == sys.path\n",
 		  .verdict = VERDICT_PASS },
 	};
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(runs); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
 		cleanup_free char *said = NULL;
 
 		if (run_verdict("python", &runs[i], &said) != runs[i].verdict)

@@ -45,9 +45,11 @@ static void unescape(struct buf *out, const char *html, size_t len)
 		{ "&amp;", "&" },
 		{ "&quot;", "\"" },
 	};
-	size_t i, at = 0;
+	size_t at = 0;
 
 	while (at < len) {
+		size_t i;
+
 		for (i = 0; i < 4; i++)
 			if (!strncmp(html + at, entities[i][0], strlen(entities[i][0])))
 				break;
@@ -60,13 +62,12 @@ static void unescape(struct buf *out, const char *html, size_t len)
 static bool html_has_code(const char *html, const char **at, const struct fence *f)
 {
 	cleanup_buf struct buf want = BUF_INIT(1 << 20);
-	const char *start, *end;
+	const char *start = strstr(*at ? *at : html, "<pre><code");
 
-	start = strstr(*at ? *at : html, "<pre><code");
 	if (!start)
 		return false;
 	start = strchr(start + 5, '>') + 1;
-	end = strstr(start, "</code></pre>");
+	const char *end = strstr(start, "</code></pre>");
 	*at = end;
 	unescape(&want, start, (size_t)(end - start));
 	return want.len == f->code_len && !memcmp(want.data, f->code, want.len);
@@ -113,17 +114,15 @@ static void spec_example(const struct json *e, size_t *compared)
 static void test_commonmark_spec(void **state)
 {
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-	cleanup_json struct json *spec = NULL;
 	struct error err = ERROR_INIT;
-	const struct json *e;
 	size_t compared = 0;
 
 	(void)state;
 	if (!load("commonmark-spec.json", &text))
 		skip();
-	spec = json_parse(text.data, text.len, 0, &err);
+	cleanup_json struct json *spec = json_parse(text.data, text.len, 0, &err);
 	assert_non_null(spec);
-	for (e = json_first(spec); e; e = json_next(e))
+	for (const struct json *e = json_first(spec); e; e = json_next(e))
 		spec_example(e, &compared);
 	assert_true(compared >= 29);
 	printf("%zu examples with fences compared\n", compared);
@@ -139,11 +138,10 @@ static size_t compare_reply(const struct json *r)
 	struct extract_options options = { 0 };
 	struct extraction x = { 0 };
 	struct error err = ERROR_INIT;
-	size_t i, count;
 
 	assert_int_equal(extract_code(reply, strlen(reply), &options, &x, &err), 0);
 	assert_int_equal(x.count, json_count(json_get(r, "fences")));
-	for (i = 0; i < x.count; i++, want = json_next(want)) {
+	for (size_t i = 0; i < x.count; i++, want = json_next(want)) {
 		const struct code_block *b = &x.blocks[i];
 
 		assert_string_equal(b->info, json_get_string(want, "info"));
@@ -160,7 +158,7 @@ static size_t compare_reply(const struct json *r)
 		chosen_as_graded += b && !strncmp(ref, b->code, strlen(ref));
 		graded++;
 	}
-	count = x.count;
+	size_t count = x.count;
 	extraction_release(&x);
 	return count;
 }
@@ -170,12 +168,12 @@ static void test_real_replies(void **state)
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 	struct error err = ERROR_INIT;
 	size_t replies = 0, fences = 0;
-	char *line, *rest;
+	char *line;
 
 	(void)state;
 	if (!load("replies.jsonl", &text))
 		skip();
-	for (rest = text.data; (line = strsep(&rest, "\n")) && *line; replies++) {
+	for (char *rest = text.data; (line = strsep(&rest, "\n")) && *line; replies++) {
 		cleanup_json struct json *r = json_parse(line, strlen(line), 0, &err);
 
 		assert_non_null(r);
@@ -191,22 +189,22 @@ static void test_larger_replies(void **state)
 {
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 	struct error err = ERROR_INIT;
-	size_t bytes = 0, n, i;
+	size_t bytes = 0;
 	int64_t start = clock_cpu_us(), took;
-	char *line, *rest;
+	char *line;
 
 	(void)state;
 	if (!load("replies.jsonl", &text))
 		skip();
-	for (rest = text.data; (line = strsep(&rest, "\n")) && *line;) {
+	for (char *rest = text.data; (line = strsep(&rest, "\n")) && *line;) {
 		cleanup_json struct json *r = json_parse(line, strlen(line), 0, &err);
 		const char *reply = json_get_string(r, "reply");
+		size_t n = strlen(reply);
 
-		n = strlen(reply);
 		if (n < 3000)
 			continue;
 		bytes += 50 * n;
-		for (i = 0; i < 50; i++) {
+		for (size_t i = 0; i < 50; i++) {
 			struct fence_list list = { 0 };
 
 			assert_int_equal(fence_scan(reply, n, FENCE_SKIP_THINKING, &list, &err), 0);
@@ -345,18 +343,15 @@ static const struct choice choices[] = {
 
 static void test_choices(void **state)
 {
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(choices); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(choices); i++) {
 		const struct choice *c = &choices[i];
 		struct extract_options options = { c->want, false };
 		struct extraction x = { 0 };
 		struct error err = ERROR_INIT;
-		const struct code_block *b;
 
 		assert_int_equal(extract_code(c->reply, strlen(c->reply), &options, &x, &err), 0);
-		b = extraction_chosen(&x);
+		const struct code_block *b = extraction_chosen(&x);
 		if (x.status != c->status || !b != !c->code)
 			print_error("choice %zu: %s\n", i, extract_status_name(x.status));
 		assert_int_equal(x.status, c->status);

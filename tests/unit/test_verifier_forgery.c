@@ -13,9 +13,9 @@ struct forgery {
 static void run_forgeries(const char *lang, const char *tests, const struct forgery *list,
 			  size_t count)
 {
-	size_t i, bad = 0;
+	size_t bad = 0;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct forgery *f = &list[i];
 		struct run run = { f->name,	 f->solution, f->tests ? f->tests : tests,
 				   VERDICT_PASS, NULL,	      false };

@@ -190,11 +190,10 @@ static bool run_frames(const struct run *run)
 {
 	struct sandbox_result x[2] = { { .exit_code = -1 }, { .exit_code = -1 } };
 	struct check_result c = { .kind = NULL };
-	bool good;
 
 	run_pair("python", run, x, &c);
-	good = c.verdict == run->verdict && (!run->says || strstr(c.detail, run->says)) &&
-	       x[1].outcome == SANDBOX_EXIT;
+	bool good = c.verdict == run->verdict && (!run->says || strstr(c.detail, run->says)) &&
+		    x[1].outcome == SANDBOX_EXIT;
 	if (!good)
 		print_error("%s: %s (judge: %s), %s\n", run->name, verdict_name(c.verdict),
 			    sandbox_outcome_name(x[1].outcome), c.detail);
@@ -206,10 +205,10 @@ static bool run_frames(const struct run *run)
 
 static void test_frames(void **state)
 {
-	size_t i, bad = 0;
+	size_t bad = 0;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(frames); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
 		bad += !run_frames(&frames[i]);
 	printf("%zu programs with answers of their own\n", ARRAY_SIZE(frames));
 	assert_int_equal(bad, 0);
@@ -217,10 +216,10 @@ static void test_frames(void **state)
 
 static void test_garbage(void **state)
 {
-	size_t i, bad = 0;
+	size_t bad = 0;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(garbage); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(garbage); i++) {
 		cleanup_free char *solution =
 			mem_printf("%sserve({'fact': own(0)}, %s)\n", DRIVER, garbage[i]);
 		struct run run = { garbage[i], solution, FACTS, VERDICT_FAIL, UNREADABLE, false };

@@ -17,9 +17,9 @@ static bool run_one(const char *lang, const struct run *run)
 
 static void run_all(const char *lang, const struct run *runs, size_t count)
 {
-	size_t i, bad = 0;
+	size_t bad = 0;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		bad += !run_one(lang, &runs[i]);
 	printf("%s: %zu runs\n", lang, count);
 	assert_int_equal(bad, 0);

@@ -27,11 +27,10 @@ static void must_compile(const struct lang *lang, const char *pattern)
 {
 	cleanup_free char *whole = pattern ? mem_strdup(pattern) : NULL;
 	struct error err = ERROR_INIT;
-	cleanup_regex struct regex *re = NULL;
 
 	if (!pattern)
 		return;
-	re = regex_compile(whole, REGEX_MULTILINE, &err);
+	cleanup_regex struct regex *re = regex_compile(whole, REGEX_MULTILINE, &err);
 	if (!re)
 		fail_msg("%s: %s: %s", lang->name, pattern, err.message);
 }
@@ -137,13 +136,12 @@ static void test_list(void **state)
 {
 	cleanup_buf struct buf names = BUF_INIT(4096);
 	const struct lang *last = NULL;
-	cleanup_free char *end = NULL;
 
 	(void)state;
 	for (size_t i = 0; lang_at(i); i++)
 		last = lang_at(i);
 	lang_list(&names, ", ", " or ");
-	end = mem_printf(" or %s", last->name);
+	cleanup_free char *end = mem_printf(" or %s", last->name);
 	assert_non_null(strstr(names.data, end));
 	assert_ptr_equal(strstr(names.data, lang_at(0)->name), names.data);
 }

@@ -66,9 +66,8 @@ static inline void run_pair(const char *lang, const struct run *run, struct sand
 	struct sandbox_job jobs[2] = { job_of(lang, run), job_of(lang, run) };
 	struct compiled code[2];
 	struct error err = ERROR_INIT;
-	size_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		if (tests_prepare(&t[i], jobs[i].language, run->tests, strlen(run->tests), &jobs[i],
 				  &err) < 0)
 			fail_msg("%s: %s", run->name, err.message);
@@ -76,12 +75,12 @@ static inline void run_pair(const char *lang, const struct run *run, struct sand
 	}
 	if (sandbox_run_pair(sandbox, jobs, NULL, ret, &err) < 0)
 		fail_msg("%s: %s", run->name, err.message);
-	for (i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		count_start(&ret[i]);
 		tests_collect(&t[i], &ret[i]);
 	}
 	tests_judge_pair(&t[1], &ret[0], &ret[1], CHECK_TESTS, ret_check);
-	for (i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		tests_release(&t[i]);
 		compiled_release(&code[i]);
 	}
@@ -93,7 +92,6 @@ static inline enum verdict run_verdict(const char *lang, const struct run *run, 
 {
 	struct sandbox_result x[2] = { { .exit_code = -1 }, { .exit_code = -1 } };
 	struct check_result c = { .kind = NULL }, together = { .kind = NULL };
-	enum verdict verdict;
 
 	if (run->stub) {
 		run_alone(lang, run, TESTS_STUB, &x[0], &c);
@@ -105,7 +103,7 @@ static inline enum verdict run_verdict(const char *lang, const struct run *run, 
 			tests_weigh(&c, &together);
 		}
 	}
-	verdict = c.verdict;
+	enum verdict verdict = c.verdict;
 	if (ret_said)
 		*ret_said = mem_strdup(c.detail);
 	/* The harness's files are its own business: no artifacts of the user's. */

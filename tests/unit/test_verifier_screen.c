@@ -24,10 +24,9 @@ static int try_example(const char *lang, const struct rule *r, const struct rule
 	struct screen_options options = { .profile = SCREEN_STRICT, .tree = tree };
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
-	bool match;
 
 	assert_int_equal(screen_code(lang, e->code, strlen(e->code), &options, &s, &err), 0);
-	match = has_finding(&s, r->id);
+	bool match = has_finding(&s, r->id);
 	screening_release(&s);
 	if (match == e->match)
 		return 0;
@@ -48,24 +47,24 @@ static int try_examples(const char *lang, const struct ruleset *set, size_t *ret
 	static const char *codes[EXAMPLES_MAX];
 	static struct tree trees[EXAMPLES_MAX];
 	bool has_tree = tree_has_reader(lang);
-	size_t i, k, n = 0;
+	size_t k, n = 0;
 	int bad = 0;
 
-	for (i = 0; i < set->count; i++)
+	for (size_t i = 0; i < set->count; i++)
 		for (k = 0; k < set->rules[i].example_count && n < EXAMPLES_MAX; k++)
 			codes[n++] = set->rules[i].examples[k].code;
 	if (has_tree)
 		read_trees(lang, codes, n, trees);
 	*ret_count += n;
 	n = 0;
-	for (i = 0; i < set->count; i++) {
+	for (size_t i = 0; i < set->count; i++) {
 		assert_true(set->rules[i].example_count >= 2);
 		for (k = 0; k < set->rules[i].example_count; k++, n++)
 			bad += try_example(lang, &set->rules[i], &set->rules[i].examples[k],
 					   has_tree && !is_of_text(&set->rules[i]) ? &trees[n] :
 										     NULL);
 	}
-	for (i = 0; has_tree && i < n; i++)
+	for (size_t i = 0; has_tree && i < n; i++)
 		tree_release(&trees[i]);
 	return bad;
 }
@@ -73,11 +72,11 @@ static int try_examples(const char *lang, const struct ruleset *set, size_t *ret
 static void test_rule_examples(void **state)
 {
 	struct error err = ERROR_INIT;
-	size_t i, examples = 0;
+	size_t examples = 0;
 	int bad = 0;
 
 	(void)state;
-	for (i = 0; lang_at(i); i++) {
+	for (size_t i = 0; lang_at(i); i++) {
 		const struct ruleset *set = ruleset_builtin(lang_at(i)->name, &err);
 
 		if (!set)
@@ -132,11 +131,10 @@ static const char *const ordinary[] = {
 static void test_ordinary(void **state)
 {
 	struct tree trees[ARRAY_SIZE(ordinary)];
-	size_t i;
 
 	(void)state;
 	read_trees("python", ordinary, ARRAY_SIZE(ordinary), trees);
-	for (i = 0; i < ARRAY_SIZE(ordinary); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ordinary); i++) {
 		struct screen_options options = { .tree = &trees[i] };
 		struct screening s = { 0 };
 		struct error err = ERROR_INIT;
@@ -196,12 +194,11 @@ static bool row_takes(const struct row *row, const struct json *r)
 static void show(const struct row *row, const struct json *r, const struct screening *s)
 {
 	const char *want = getenv("ASSAY_SCREEN_SHOW");
-	size_t i;
 
 	if (!want || strcmp(want, row->name))
 		return;
 	printf("%s %s\n", json_get_string(r, "id"), screen_action_name(s->verdict));
-	for (i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++)
 		printf("    %s %s | %s\n", screen_action_name(s->findings[i].action),
 		       s->findings[i].rule, s->findings[i].excerpt);
 }
@@ -212,10 +209,9 @@ static bool is_flagged(const struct row *row, const struct json *r, const struct
 	struct screen_options options = { .tree = tree };
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
-	bool flagged;
 
 	assert_int_equal(screen_code(row->lang, code, strlen(code), &options, &s, &err), 0);
-	flagged = s.verdict >= SCREEN_CONFIRM;
+	bool flagged = s.verdict >= SCREEN_CONFIRM;
 	if (tree || !tree_has_reader(row->lang))
 		show(row, r, &s);
 	screening_release(&s);
@@ -224,9 +220,7 @@ static bool is_flagged(const struct row *row, const struct json *r, const struct
 
 static void count_record(const char *file, const struct json *r, const struct tree *tree)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct row *row = &rows[i];
 
 		if (strcmp(row->file, file) || !row_takes(row, r))
@@ -250,18 +244,18 @@ struct corpus {
 static void read_corpus_trees(struct corpus *c, const char *lang)
 {
 	const char *codes[BATCH];
-	struct tree trees[BATCH];
-	size_t where[BATCH], i, k, n = 0;
+	size_t where[BATCH], n = 0;
 
-	for (i = 0; i <= c->count; i++) {
+	for (size_t i = 0; i <= c->count; i++) {
 		if (i < c->count && !strcmp(json_get_string(c->records[i], "lang"), lang)) {
 			codes[n] = json_get_string(c->records[i], "code");
 			where[n++] = i;
 		}
 		if (n < BATCH && (i < c->count || !n))
 			continue;
+		struct tree trees[BATCH];
 		read_trees(lang, codes, n, trees);
-		for (k = 0; k < n; k++)
+		for (size_t k = 0; k < n; k++)
 			c->trees[where[k]] = trees[k];
 		n = 0;
 	}
@@ -273,14 +267,14 @@ static bool load_corpus(const char *file, struct corpus *c)
 	cleanup_free char *path = mem_printf("%s/%s", dir ? dir : "../shared/data", file);
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 	struct error err = ERROR_INIT;
-	char *rest, *line;
+	char *line;
 
 	*c = (struct corpus){ 0 };
 	if (io_read_file(path, &text, &err)) {
 		printf("skipped: %s\n", err.message);
 		return false;
 	}
-	for (rest = text.data; (line = strsep(&rest, "\n")) && *line;) {
+	for (char *rest = text.data; (line = strsep(&rest, "\n")) && *line;) {
 		struct json *r = json_parse(line, strlen(line), JSON_BIG_AS_STRING, &err);
 
 		if (!r)
@@ -296,14 +290,13 @@ static bool load_corpus(const char *file, struct corpus *c)
 static bool count_file(const char *file)
 {
 	struct corpus c;
-	size_t i;
 
 	if (!load_corpus(file, &c))
 		return false;
-	for (i = 0; lang_at(i); i++)
+	for (size_t i = 0; lang_at(i); i++)
 		if (tree_has_reader(lang_at(i)->name))
 			read_corpus_trees(&c, lang_at(i)->name);
-	for (i = 0; i < c.count; i++) {
+	for (size_t i = 0; i < c.count; i++) {
 		count_record(file, c.records[i], &c.trees[i]);
 		json_free(c.records[i]);
 		tree_release(&c.trees[i]);
@@ -315,14 +308,13 @@ static bool count_file(const char *file)
 
 static void test_table(void **state)
 {
-	size_t i;
 	int bad = 0;
 
 	(void)state;
 	if (!count_file("benign.jsonl") || !count_file("hostile.jsonl"))
 		skip();
 	printf("%-26s %21s %9s %9s\n", "flagged by", "text", "and tree", "bounds");
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		double text = (double)rows[i].by_text / (double)rows[i].total;
 		double share = (double)rows[i].flagged / (double)rows[i].total;
 		bool ok = share >= rows[i].min && share <= rows[i].max;
@@ -362,10 +354,8 @@ static const struct {
 
 static void test_user_files(void **state)
 {
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(files); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		struct ruleset set = { 0 };
 		struct error err = ERROR_INIT;
 		int rc = ruleset_parse(files[i].text, strlen(files[i].text), &set, &err);
@@ -383,11 +373,11 @@ static void test_user_rules_apply(void **state)
 	struct ruleset set = { 0 };
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
-	char digest[65];
 
 	(void)state;
 	assert_int_equal(screen_code("python", "import numpy", 12, &options, &s, &err), 0);
 	assert_int_equal(s.verdict, SCREEN_ALLOW);
+	char digest[65];
 	memcpy(digest, s.ruleset, sizeof(digest));
 	screening_release(&s);
 	assert_int_equal(ruleset_parse(files[0].text, strlen(files[0].text), &set, &err), 0);
@@ -415,11 +405,10 @@ static void test_user_allows(void **state)
 		{ "allow turtles\n", SCREEN_DENY },
 	};
 	struct tree tree;
-	size_t i;
 
 	(void)state;
 	read_trees("python", codes, 1, &tree);
-	for (i = 0; i < ARRAY_SIZE(lists); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		struct screen_options options = { .profile = SCREEN_STRICT, .tree = &tree };
 		struct ruleset set = { 0 };
 		struct screening s = { 0 };
@@ -454,17 +443,15 @@ static void test_strict_fails_closed(void **state)
 {
 	cleanup_buf struct buf code = BUF_INIT(1 << 20);
 	struct tree tree = { 0 };
-	const char *text;
-	int i;
 
 	(void)state;
 	tree_parse("{}", 2, &tree);
 	strict_denies("print(1)", &tree);
 	tree_release(&tree);
 	buf_addstr(&code, "x = y");
-	for (i = 0; i < 2000; i++)
+	for (int i = 0; i < 2000; i++)
 		buf_addstr(&code, ".a");
-	text = code.data;
+	const char *text = code.data;
 	read_trees("python", &text, 1, &tree);
 	strict_denies(text, &tree);
 	tree_release(&tree);

@@ -51,10 +51,9 @@ static void test_without_a_parser(void **state)
 		{ "no tree: syntax", "fetch(x)", "js.import.network", SCREEN_STANDARD,
 		  SCREEN_DENY },
 	};
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct screening s = { 0 };
 
 		screen_unread(cases[i].fact, cases[i].code, cases[i].profile, &s);
@@ -89,10 +88,9 @@ static void test_positions(void **state)
 		{ "import x from;\n", 1, 14 },
 	};
 	struct screening s = { 0 };
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		screen_once(cases[i].code, SCREEN_STANDARD, &s);
 		assert_non_null(s.syntax_message);
 		assert_string_equal(s.syntax_type, "SyntaxError");
@@ -145,14 +143,14 @@ static bool count_refused(const char *file, enum screen_profile profile, size_t 
 	cleanup_free char *path = mem_printf("%s/%s", dir ? dir : "../shared/data", file);
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 	struct error err = ERROR_INIT;
-	char *rest, *line;
+	char *line;
 
 	*ret_refused = *ret_total = 0;
 	if (io_read_file(path, &text, &err)) {
 		printf("skipped: %s\n", err.message);
 		return false;
 	}
-	for (rest = text.data; (line = strsep(&rest, "\n")) && *line;) {
+	for (char *rest = text.data; (line = strsep(&rest, "\n")) && *line;) {
 		cleanup_json struct json *r = json_parse(line, strlen(line), 0, &err);
 		struct screening s = { 0 };
 

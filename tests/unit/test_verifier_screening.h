@@ -10,9 +10,7 @@
 
 static bool has_finding(const struct screening *s, const char *rule)
 {
-	size_t i;
-
-	for (i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++)
 		if (!strcmp(s->findings[i].rule, rule))
 			return true;
 	return false;

@@ -81,10 +81,8 @@ static void judge_run(const struct run *run)
 
 static void test_runs(void **state)
 {
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(runs); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++)
 		judge_run(&runs[i]);
 }
 
@@ -162,10 +160,8 @@ static const struct {
 
 static void test_judge(void **state)
 {
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(verdicts); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++) {
 		struct judgement j;
 
 		judge_read(verdicts[i].reply, strlen(verdicts[i].reply), false, &j);
@@ -195,10 +191,8 @@ static const struct {
 
 static void test_judge_quotes(void **state)
 {
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(quoted); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(quoted); i++) {
 		struct judgement j;
 
 		judge_read(quoted[i].reply, strlen(quoted[i].reply),

@@ -27,10 +27,8 @@ static const char *const unreadable[] = {
 
 static void test_unreadable_answers_deny(void **state)
 {
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(unreadable); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(unreadable); i++) {
 		struct tree tree = { 0 };
 		struct screen_options options = { .tree = &tree };
 		struct screening s = { 0 };
@@ -77,10 +75,9 @@ static void test_syntax_errors(void **state)
 		  "SyntaxError", 1, 145 },
 		{ "# coding: no-such-encoding\nx = 1\n", "SyntaxError", 1, 1 },
 	};
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct screening s = { 0 };
 
 		screen_once(cases[i].code, strlen(cases[i].code), &s);
@@ -111,17 +108,16 @@ static void test_parser_worn_out(void **state)
 {
 	cleanup_buf struct buf deep = BUF_INIT(1 << 20), wide = BUF_INIT(1 << 20);
 	struct screening s = { 0 };
-	int i;
 
 	(void)state;
 	buf_addstr(&deep, "x = 1");
-	for (i = 0; i < 200000; i++)
+	for (int i = 0; i < 200000; i++)
 		buf_addstr(&deep, "+ 1");
 	screen_once(deep.data, deep.len, &s);
 	assert_int_equal(s.verdict, SCREEN_DENY);
 	assert_true(has_finding(&s, "limit.parser"));
 	screening_release(&s);
-	for (i = 0; i < 60000; i++)
+	for (int i = 0; i < 60000; i++)
 		buf_addf(&wide, "a.b%d\n", i);
 	screen_once(wide.data, wide.len, &s);
 	assert_true(has_finding(&s, "limit.parser"));
@@ -134,10 +130,9 @@ static char *screen_with(const struct screen_options *options, const char *code,
 {
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
-	cleanup_json struct json *json = NULL;
 
 	assert_int_equal(screen_code("python", code, len, options, &s, &err), 0);
-	json = screening_json(&s);
+	cleanup_json struct json *json = screening_json(&s);
 	screening_release(&s);
 	return json_print(json);
 }
@@ -156,7 +151,6 @@ static void test_clean_is_of_that_code_alone(void **state)
 							 "strict deny\nin code\nmatch print\n"
 							 "message No.\nyes print(1)\nno x\n";
 	cleanup_tree struct tree tree = { 0 }, recorded = { 0 };
-	cleanup_json struct json *json = NULL;
 	struct screen_options options = { .tree = &tree };
 	struct ruleset rules = { 0 };
 	struct error err = ERROR_INIT;
@@ -166,7 +160,7 @@ static void test_clean_is_of_that_code_alone(void **state)
 				     &tree, &err),
 			 0);
 	assert_string_not_equal(tree.clean_code, "");
-	json = tree_json(&tree);
+	cleanup_json struct json *json = tree_json(&tree);
 	tree_from_json(json, &recorded);
 	assert_string_equal(recorded.clean_code, "");
 	cleanup_free char *known = screen_with(&options, code, strlen(code));
@@ -207,7 +201,6 @@ static enum screen_action screen_shell(const char *code, size_t len, enum screen
 	struct screen_options options = { .profile = profile };
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
-	enum screen_action verdict;
 
 	if (screen_program(sandbox, -1, "bash", code, len, &options, &s, &err) < 0)
 		fail_msg("%s", err.message);
@@ -217,7 +210,7 @@ static enum screen_action screen_shell(const char *code, size_t len, enum screen
 		assert_string_equal(s.syntax_message ? s.syntax_message : "none", syntax);
 	else
 		assert_null(s.syntax_message);
-	verdict = s.verdict;
+	enum screen_action verdict = s.verdict;
 	screening_release(&s);
 	return verdict;
 }
@@ -249,12 +242,11 @@ static void test_shell_without_tree(void **state)
 		{ "curl http://x\n", SCREEN_STANDARD, SCREEN_DENY },
 	};
 	cleanup_tree struct tree tree = { 0 };
-	size_t i;
 
 	(void)state;
 	tree_parse(missing, strlen(missing), &tree);
 	assert_int_equal(tree.state, TREE_READ);
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct screen_options options = { .profile = cases[i].profile, .tree = &tree };
 		struct screening s = { 0 };
 		struct error err = ERROR_INIT;
@@ -272,18 +264,17 @@ static void test_shell_without_tree(void **state)
 static void test_shell_worn_out(void **state)
 {
 	cleanup_buf struct buf wide = BUF_INIT(1 << 20), deep = BUF_INIT(1 << 20);
-	int i;
 
 	(void)state;
-	for (i = 0; i < 30000; i++)
+	for (int i = 0; i < 30000; i++)
 		buf_addf(&wide, "echo a b%d\n", i);
 	assert_int_equal(screen_shell(wide.data, wide.len, SCREEN_STRICT, "sh.strict.parser", NULL),
 			 SCREEN_DENY);
 	assert_int_equal(screen_shell(wide.data, wide.len, SCREEN_STANDARD, NULL, NULL),
 			 SCREEN_ALLOW);
-	for (i = 0; i < 140; i++)
+	for (int i = 0; i < 140; i++)
 		buf_addstr(&deep, "echo $(");
-	for (i = 0; i < 140; i++)
+	for (int i = 0; i < 140; i++)
 		buf_addstr(&deep, ")");
 	assert_int_equal(screen_shell(deep.data, deep.len, SCREEN_STRICT, "sh.strict.parser", NULL),
 			 SCREEN_DENY);

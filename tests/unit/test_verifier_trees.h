@@ -46,9 +46,7 @@ static const struct many {
 
 static const struct many *many_of(const char *lang)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(many); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
 		if (!strcmp(many[i].lang, lang))
 			return &many[i];
 	return NULL;
@@ -57,13 +55,12 @@ static const struct many *many_of(const char *lang)
 static void read_answers(const struct sandbox_result *x, struct tree *trees, size_t count)
 {
 	const char *at = x->out.bytes, *nl;
-	size_t i;
 
 	if (x->outcome != SANDBOX_EXIT || x->exit_code)
 		print_error("%.*s\n", (int)x->err.len, x->err.bytes);
 	assert_int_equal(x->outcome, SANDBOX_EXIT);
 	assert_int_equal(x->exit_code, 0);
-	for (i = 0; i < count; i++, at = nl + 1) {
+	for (size_t i = 0; i < count; i++, at = nl + 1) {
 		nl = strchr(at, '\n');
 		assert_non_null(nl);
 		tree_parse(at, (size_t)(nl - at), &trees[i]);

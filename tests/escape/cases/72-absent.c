@@ -10,11 +10,12 @@ int main(void)
 {
 	char name[256] = "/usr/";
 	struct timespec t;
-	struct stat st;
 
 	clock_gettime(CLOCK_REALTIME, &t); /* others than the last time */
 	memset(name + 5, 'x', 210);
 	for (unsigned n = 0; n < 200000; n++) {
+		struct stat st;
+
 		sprintf(name + 215, "%u-%ld-%ld", n, t.tv_sec, t.tv_nsec);
 		must(stat(name, &st) < 0 && errno == ENOENT);
 	}

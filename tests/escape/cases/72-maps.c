@@ -6,10 +6,9 @@
 int main(void)
 {
 	for (int i = 0; i < 20; i++) {
-		char *maps;
 		if (fork() != 0)
 			continue;
-		maps = mmap(NULL, MAPS * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *maps = mmap(NULL, MAPS * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		for (size_t m = 0; m < MAPS; m += 2)
 			mprotect(maps + m * 4096, 4096, PROT_NONE);
 		for (;;)

@@ -26,7 +26,6 @@ static const struct {
 
 static void *attempt(void *unused)
 {
-	struct rlimit old;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		const struct rlimit *w = &wanted[i].limit;
 		int status = setrlimit(RLIMIT_CORE, w);
@@ -37,6 +36,7 @@ static void *attempt(void *unused)
 		syscall(SYS_setrlimit, RLIMIT_CORE - HIGH, w);
 		syscall(SYS_prlimit64, 0, RLIMIT_CORE + HIGH, w, NULL);
 		syscall(SYS_prlimit64, HIGH, RLIMIT_CORE, w, NULL);
+		struct rlimit old;
 		must(syscall(SYS_prlimit64, 0, RLIMIT_CORE, w, &old) < 0 && errno == EPERM);
 		must(syscall(SYS_prlimit64, getpid(), RLIMIT_CORE, w, NULL) < 0 && errno == EPERM);
 		must(syscall(SYS_prlimit64, 1, RLIMIT_CORE, w, NULL) < 0 && errno == EPERM);
@@ -86,14 +86,14 @@ int main(int argc, char **argv)
 {
 	static const int deaths[] = { SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGFPE,
 				      SIGSEGV, SIGBUS, SIGSYS,	SIGXCPU, SIGXFSZ };
-	pthread_t thread;
-	int status;
 	unchanged();
 	attempt(NULL);
 	attempt_at_a_round_address();
 	attempt_in_a_race();
+	pthread_t thread;
 	must(pthread_create(&thread, NULL, attempt, NULL) == 0 && pthread_join(thread, NULL) == 0);
 	for (size_t i = 0; i < sizeof(deaths) / sizeof(deaths[0]); i++) {
+		int status;
 		pid_t pid = fork();
 		if (pid == 0) {
 			prctl(PR_SET_DUMPABLE, 0);
