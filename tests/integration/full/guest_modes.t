@@ -20,6 +20,8 @@ from tap import ok, same, write
 
 PLACE = os.path.join(tap.TOP, "build/npm-pyodide")
 MODULES = os.path.join(PLACE, "node_modules")
+# All but make check-walls: of whole sets a part.
+SOME = os.environ.get("ASSAY_TEST_SOME")
 INNER = ("userns", "pidns", "netns", "mountns", "no_new_privs")
 
 
@@ -78,7 +80,8 @@ def pyodide():
     same(bad, [], "pyodide: %d programs of HumanEval hold (%.1f s each)" % (len(ran), (time.time() - began) / len(ran)))
     own_packages()
     numpy()
-    whole_sets()
+    if not SOME:
+        whole_sets()
 
 
 def own_packages():
@@ -231,7 +234,7 @@ def restricted_mode():
     same([f["value"] for f in got["isolation"]["facts"] if f["name"] == "guest_mode"], ["restricted"], "restricted: the record says so")
     question()
     began = time.time()
-    ran = many(lambda _, code: restricted(code).json(), programs())
+    ran = many(lambda _, code: restricted(code).json(), programs()[::4 if SOME else 1])
     held = [t for t, r in ran if r.get("stdout") == "held\n"]
     refused, wrong = {}, []
     for task, r in ran:
@@ -248,7 +251,7 @@ def restricted_mode():
     for why, n in sorted(refused.items(), key=lambda one: -one[1]):
         print("# restricted: refused %d: %s" % (n, why))
     same(wrong, [], "restricted: what does not hold is refused, and says why")
-    ok(len(held) > 120, "restricted: most of HumanEval holds", len(held))
+    ok(len(held) > 0.73 * len(ran), "restricted: most of HumanEval holds", len(held))
 
 
 def question():
