@@ -274,15 +274,19 @@ static int apply_to_tree(struct screening *s, const struct rule *r,
 	return 0;
 }
 
-/* Whether the language's parser has told what is in the program. A reader that
- * found no parser says so with the one fact "no tree: ...". */
+/* Whether the language's parser has told all that is in the program. A reader that found no
+ * parser, or did not come to the end, says so with a fact "no tree: ...", wherever it stands. */
 static bool is_told(const struct tree *tree)
 {
-	return tree && tree->state == TREE_READ &&
-	       !(tree->count && !strncmp(tree->facts[0].text, "no tree:", 8));
+	if (!tree || tree->state != TREE_READ)
+		return false;
+	for (size_t i = 0; i < tree->count; i++)
+		if (!strncmp(tree->facts[i].text, "no tree:", 8))
+			return false;
+	return true;
 }
 
-/* The reader says so of a whole program, first of all. */
+/* The reader says so of a program that it read to its end. */
 static bool is_proven(const struct tree *tree)
 {
 	for (size_t i = 0; i < tree->count; i++)

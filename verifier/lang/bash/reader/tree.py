@@ -572,7 +572,7 @@ def facts_of(source):
             return answer([(said, max(line, 1), max(column, 1))])
         shell.read(tree, tree["source"])
     except Exception as e:  # what standard goes on without, strict refuses
-        shell.facts.insert(0, ("no tree: %s: %s" % (type(e).__name__, str(e)[:100]), 1, 1))
+        return answer([("no tree: %s: %s" % (type(e).__name__, str(e)[:100]), 1, 1), *shell.facts])
     if is_proven(shell.facts) and not shell.homes:
         shell.facts.insert(0, ("proven", 1, 1))
     return answer(shell.facts)
