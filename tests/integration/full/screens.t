@@ -108,7 +108,7 @@ coming() { # what [columns rows, meanwhile]: a reply and an output as they come
 		[ $# -lt 3 ] || resized "$2" "$3"
 		: >go
 		sees '^(│ )?row 39$' "$1: the output while the program runs"
-		sees "^running \.\.\. [0-9]+ bytes,$memory [0-9]+ s$" "$1: its time and memory"
+		sees "^running \.\.\. [0-9]+ bytes, [0-9]+ MiB, [0-9]+ s$" "$1: its time and memory"
 	fi
 	until_true pgrep -f "tail-$$-$1-comes" >/dev/null
 	pkill -f "tail-$$-$1-comes"
@@ -249,10 +249,6 @@ sequences() { # what: those that the terminal was sent
 	[ "$term" = dumb ] || like "$(escapes '\]8;;file://')" '^[1-9]' "$1: a path is a link"
 }
 
-memory=
-case $("$ASSAY" doctor --json 2>/dev/null | jq -r '.layers[] | select(.name == "memory limit") | .in_force') in
-cgroup*) memory=' [0-9]+ MiB,' ;;
-esac
 while read -r what columns rows term to; do
 	term=${term#-}
 	[ "$what" != NO_COLOR ] || export NO_COLOR=1
