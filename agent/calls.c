@@ -233,25 +233,21 @@ static enum sandbox_port_step take_frame(struct calls *c, const struct call_fram
 					     refuse_frame(c, "it is not that cell's turn", answer);
 }
 
+/* A call at a time: before the next it is seen whether the program is there yet. */
 static enum sandbox_port_step take(void *self, const char *bytes, size_t len, int64_t until_ms,
 				   struct buf *answer)
 {
 	struct calls *c = self;
-	enum sandbox_port_step step = SANDBOX_PORT_ON;
-	size_t at = 0, size = 1;
+	cleanup_call_frame struct call_frame f = { .kind = CALL_FRAME_CUT };
 
 	buf_add(&c->in, bytes, len);
-	while (step == SANDBOX_PORT_ON && size > 0) {
-		cleanup_call_frame struct call_frame f = { .kind = CALL_FRAME_CUT };
+	call_frame_read(&f, c->in.data, c->in.len);
+	if (f.kind == CALL_FRAME_CUT)
+		return SANDBOX_PORT_ON;
+	enum sandbox_port_step step = take_frame(c, &f, until_ms, answer);
 
-		call_frame_read(&f, c->in.data + at, c->in.len - at);
-		size = f.size;
-		if (f.kind != CALL_FRAME_CUT)
-			step = take_frame(c, &f, until_ms, answer);
-		at += size;
-	}
-	buf_consume(&c->in, at);
-	return step;
+	buf_consume(&c->in, f.size);
+	return step == SANDBOX_PORT_ON && c->in.len > 0 ? SANDBOX_PORT_MORE : step;
 }
 
 /* --- one execution --- */

@@ -96,6 +96,8 @@ struct sandbox_file {
  * takes bytes, and 3 has what comes back: two pipes, which nobody else has. */
 enum sandbox_port_step {
 	SANDBOX_PORT_ON,
+	SANDBOX_PORT_MORE,   /* it has more of what it was given: called again, without bytes, when
+			      * the answer is taken and if the program has not ended by then */
 	SANDBOX_PORT_CLOSED, /* nothing more is read or answered: both end for it */
 	SANDBOX_PORT_STOP,   /* and it is ended, with all it started: outcome cancelled */
 };

@@ -42,11 +42,12 @@ void port_close(struct port *port)
 		io_close(port->out);
 	port->in = port->out = -1;
 	buf_release(&port->answer);
+	port->more = false;
 }
 
 void port_poll(const struct port *port, struct pollfd *ret_fds)
 {
-	bool answers = port->answer.len > 0;
+	bool answers = port->answer.len > 0 || port->more;
 
 	ret_fds[0] = (struct pollfd){ .fd = answers ? -1 : port->in, .events = POLLIN };
 	ret_fds[1] = (struct pollfd){ .fd = answers ? port->out : -1, .events = POLLOUT };
@@ -69,19 +70,12 @@ static void put(struct port *port)
 }
 
 /* True: the program is to be stopped. */
-static bool get(struct port *port, const struct sandbox_port *to, int64_t deadline_ms)
+static bool give(struct port *port, const struct sandbox_port *to, const char *bytes, size_t len,
+		 int64_t deadline_ms)
 {
-	char bytes[16384];
-	ssize_t n = io_read(port->in, bytes, sizeof(bytes));
+	enum sandbox_port_step step = to->take(to->self, bytes, len, deadline_ms, &port->answer);
 
-	if (n < 0 && errno == EAGAIN)
-		return false;
-	if (n <= 0) {
-		port_close(port);
-		return false;
-	}
-	enum sandbox_port_step step =
-		to->take(to->self, bytes, (size_t)n, deadline_ms, &port->answer);
+	port->more = step == SANDBOX_PORT_MORE;
 	put(port);
 	/* One that is stopped sees no end: it would go on by that until it is dead. */
 	if (step == SANDBOX_PORT_CLOSED)
@@ -89,12 +83,27 @@ static bool get(struct port *port, const struct sandbox_port *to, int64_t deadli
 	return step == SANDBOX_PORT_STOP;
 }
 
+static bool get(struct port *port, const struct sandbox_port *to, int64_t deadline_ms)
+{
+	char bytes[16384];
+	ssize_t n = io_read(port->in, bytes, sizeof(bytes));
+
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n > 0)
+		return give(port, to, bytes, (size_t)n, deadline_ms);
+	port_close(port);
+	return false;
+}
+
 bool port_handle(struct port *port, const struct sandbox_port *to, int64_t deadline_ms,
 		 const struct pollfd *fds)
 {
-	if (fds[1].revents != 0)
+	if (fds[1].revents != 0) {
 		put(port);
-	else if (fds[0].revents != 0)
+		return port->more && port->answer.len == 0 && give(port, to, "", 0, deadline_ms);
+	}
+	if (fds[0].revents != 0)
 		return get(port, to, deadline_ms);
 	return false;
 }

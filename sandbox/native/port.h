@@ -12,6 +12,7 @@
 struct port {
 	int in, out; /* our ends; -1: closed, or there is none */
 	struct buf answer;
+	bool more; /* of what was read not all is answered */
 };
 
 /* Makes the pipes of the job's port; the program's ends (what it reads, what it writes) are the
