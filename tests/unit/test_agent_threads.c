@@ -389,7 +389,6 @@ static void test_one_of_two_is_cancelled(void **state)
 {
 	struct engine a = { ALPHA, .exit_codes = { 0, 0 }, .waits = true };
 	struct engine b = { OMEGA, .exit_codes = { 0, 0 }, .waits = true };
-	char byte;
 
 	(void)state;
 	engine_open(&a);
@@ -397,6 +396,7 @@ static void test_one_of_two_is_cancelled(void **state)
 	pthread_t threads[2];
 	assert_int_equal(pthread_create(&threads[0], NULL, work, &a), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, work, &b), 0);
+	char byte;
 	assert_int_equal(read(a.there[0], &byte, 1), 1);
 	assert_int_equal(read(b.there[0], &byte, 1), 1);
 	tell(a.cancel);
