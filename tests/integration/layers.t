@@ -136,12 +136,7 @@ plant tests/fuzz/check.c "$(late 'size_t i;' "for (i = 0; i < 3; i++)$newline$ta
 plant tests/unit/test_cases.h "$(late 'int n;' 'n = g();')" 'test_cases.h:[0-9]+: n could be declared where' \
 	'and in headers'
 # What stages remember.
-plant agent/stages/write.c 'static void f(struct run *r) { r->extract.asked_again = true; }' \
-	'write.c:[0-9]+ touches what the stage extract remembers' 'a stage keeps to its own'
-plant agent/machine.c 'static void f(struct run *r) { free(r->cell.joined); }' \
-	'machine.c:[0-9]+ touches what the stage cell remembers' 'and so does the machine'
-plant agent/call.c 'static void f(struct calls *c) { c->run->called.count = 0; }' \
-	'call.c:[0-9]+ touches what the stage called remembers' 'nor what a run has called'
+plant agent/stages/write.h 'struct write_memory {' 'write.h:[0-9]+ shows what a stage remembers' 'a stage keeps to its own'
 plant agent/stages/judge.c 'static void f(struct run *r) { r->language = NULL; }' \
 	'judge.c:[0-9]+ writes language of struct run' 'what several share is written by those it names'
 plant agent/calls.c 'static void f(struct calls *c) { c->run->attempt++; }' \
