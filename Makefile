@@ -245,7 +245,8 @@ UNIT_TESTS = $(UNIT_BIN)
 UNIT_FULL = $(addprefix $(B)/tests/unit/,test_cases_screen test_cases_verdict test_cases_verdict_forked test_cases_cells test_verifier_screen \
 	test_verifier_screen_javascript test_verifier_harness test_verifier_tree test_verifier_frames \
 	test_verifier_forgery test_base_regex test_audit_redact_work test_sandbox_context test_sandbox_context_liar test_sandbox_forked_lost \
-	test_sandbox_loss test_sandbox_stream test_audit_attack test_verifier_slices)
+	test_sandbox_loss test_sandbox_stream test_audit_attack test_verifier_slices test_sandbox_ask test_sandbox_forked \
+	test_verifier_compiled)
 INTEGRATION := $(sort $(wildcard tests/integration/*.t))
 INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t layers.t ask_budget.t ask_calls.t \
 	ask_checks.t ask_form.t context_forged.t batch_caps.t batch_exit.t batch_input.t batch_repeat.t batch_rescore.t \
@@ -254,7 +255,8 @@ INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t l
 	replay_compare.t replay_many.t replay_record.t screening.t task_files.t terminal.t data.t own_environment.t \
 	completion.t repl_continue.t repl_saved.t ask_images.t forked.t batch_counts.t ask_look.t context_long.t \
 	doors_context.t exec_socket.t machine_told.t picture.t replay_theirs.t repl_socket.t repl_told.t serve_e2b.t serve_e2b_commands.t serve_e2b_large.t tools.t tools_context.t tools_doors.t \
-	tools_repl.t)
+	tools_repl.t command.t firecracker.t foreseen.t log_stats.t machine_image.t replay_class.t replay_fork.t replay_step.t \
+	runner_reused.t screen_restricted.t serve_e2b_envd.t serve_e2b_pause.t serve_e2b_watch.t tally.t)
 # What takes longest from beginning to end, first: the others fill the gaps.
 LONGEST = $(addprefix tests/integration/,repl.t replay.t serve.t context_repl.t context.t input.t repl_view.t repl_keys.t provider.t ask.t batch.t)
 FULL := $(sort $(wildcard tests/integration/full/*.t) $(wildcard tests/escape/*.t))

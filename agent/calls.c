@@ -15,6 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* By a run's programs, of what loop->tools allows. */
+struct called_memory {
+	int64_t count, bytes;
+};
+
 #define WORDS_MAX ((size_t)300) /* of a call, on a line */
 
 /* --- the module --- */
@@ -121,7 +126,7 @@ static int make(struct calls *c, struct call *call, int64_t until_ms)
 			  why.message);
 	} else {
 		cleanup_free char *text = json_print(call->result);
-		c->run->called.bytes += (int64_t)strlen(text);
+		c->run->called->bytes += (int64_t)strlen(text);
 		if (strlen(text) > CALLS_RESULT_MAX)
 			call_fail(call, call->decision, "failed", "its result is too large");
 	}
@@ -133,9 +138,9 @@ static int make(struct calls *c, struct call *call, int64_t until_ms)
 static bool is_over(struct calls *c, struct call *call)
 {
 	const struct tool_ops *tools = c->run->loop->tools;
-	const char *what = c->run->called.count > tools->calls ? "calls of tools" :
-			   c->run->called.bytes > tools->bytes ? "bytes of arguments and results" :
-								 NULL;
+	const char *what = c->run->called->count > tools->calls ? "calls of tools" :
+			   c->run->called->bytes > tools->bytes ? "bytes of arguments and results" :
+								  NULL;
 	cleanup_free char *message =
 		what ? mem_printf("this run has no more %s ([tools] of the configuration)", what) :
 		       NULL;
@@ -185,8 +190,8 @@ static enum sandbox_port_step one_call(struct calls *c, struct call *call, int64
 	}
 	if (++c->count > c->counted) {
 		c->counted = c->count;
-		c->run->called.count++;
-		c->run->called.bytes += (int64_t)strlen(call->text);
+		c->run->called->count++;
+		c->run->called->bytes += (int64_t)strlen(call->text);
 	}
 	if (calls_serve(c, call) || is_over(c, call) || is_late(c, call, until_ms) ||
 	    !may_call(c, call))
@@ -446,4 +451,14 @@ int calls_leave(struct calls *c, bool *ret_again, struct error *err)
 	c->run->waits = why_it_waits(c);
 	c->run->result.unapproved = mem_strdup(json_get_string(c->wanted, "tool"));
 	return 0;
+}
+
+void run_called_begin(struct run *r)
+{
+	r->called = mem_alloc(sizeof(*r->called));
+}
+
+void run_called_release(struct run *r)
+{
+	free(r->called);
 }

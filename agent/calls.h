@@ -50,4 +50,8 @@ void calls_enter(struct calls *c, struct sandbox_job *job, struct sandbox_file *
  */
 int calls_leave(struct calls *c, bool *ret_again, struct error *err);
 
+/* What a run has called so far: of loop_run. */
+void run_called_begin(struct run *r);
+void run_called_release(struct run *r);
+
 #endif

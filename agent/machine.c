@@ -4,14 +4,18 @@
  * ends a run goes through run_finish. It does no stage's work.
  */
 #include "agent/attempt.h"
+#include "agent/calls.h"
 #include "agent/execution.h"
 #include "agent/prompt/context.h"
+#include "agent/prompt/images.h"
 #include "agent/record/journal_task.h"
 #include "agent/run.h"
 #include "agent/stages/cell.h"
 #include "agent/stages/execute.h"
 #include "agent/stages/extract.h"
 #include "agent/stages/inputs.h"
+#include "agent/stages/judge.h"
+#include "agent/stages/look.h"
 #include "agent/stages/screen.h"
 #include "agent/stages/verify.h"
 #include "agent/stages/write.h"
@@ -255,12 +259,35 @@ static void collect(struct run *r)
 		out->level = out->executed ? LEVEL_RAN : LEVEL_NONE;
 }
 
-static void run_release(struct run *r)
+/* What each stage remembers; that of inputs begins when there is a record. */
+static void begin_memories(struct run *r)
 {
+	run_extract_begin(r);
+	run_look_begin(r);
+	run_verify_begin(r);
+	run_judge_begin(r);
+	run_cell_begin(r);
+	run_write_begin(r);
+	run_images_begin(r);
+	run_called_begin(r);
+}
+
+static void release_memories(struct run *r)
+{
+	run_extract_release(r);
+	run_look_release(r);
 	run_verify_release(r);
+	run_judge_release(r);
 	run_cell_release(r);
 	run_write_release(r);
 	run_inputs_release(r);
+	run_images_release(r);
+	run_called_release(r);
+}
+
+static void run_release(struct run *r)
+{
+	release_memories(r);
 	journal_release(&r->journal);
 	json_free(r->environments);
 	free(r->contract);
@@ -301,6 +328,7 @@ int loop_run(const struct loop *loop, const struct task *task, struct loop_resul
 	};
 	const struct budget_limits limits = limits_of(loop, task);
 
+	begin_memories(&r);
 	budget_init(&r.budget, &limits);
 	r.budget.names = loop->names;
 	if (task->program)

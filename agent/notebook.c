@@ -316,5 +316,5 @@ int notebook_cell(const char *given, notebook_writer *write, void *self, char **
 
 const struct language *notebook_language(void)
 {
-	return language_find("py");
+	return language_find("python");
 }

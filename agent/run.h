@@ -46,57 +46,18 @@ struct feedback {
 	enum run_status status; /* of the run, should this have been the last attempt */
 };
 
-/* A struct X_memory is of the stage X alone, from one attempt to the next: its file writes, reads
- * and releases it (tests/layers sees to that). What several stages share stands in struct run. */
-
-struct extract_memory {
-	const struct language *language; /* that the program was taken as */
-	bool asked_again; /* a reply without a program was answered with one request */
-};
-
-/* How often the model has looked before it wrote the program, over all attempts. */
-struct look_memory {
-	int count;
-};
-
-/* And the stage verify, with the judge in it. */
-struct verify_memory {
-	size_t checks_at;	    /* where the checks' results begin among the result's */
-	struct check_weight weight; /* of the plan's checks that passed */
-	struct json *withdrawn; /* kinds of the plan's checks that the judge took back; or NULL */
-	struct error not_asked; /* why a judge or tester could not be, the first; or ERR_NONE */
-};
-
-/* Of a program in a context. */
-struct cell_memory {
-	struct context_input *inputs; /* the task's files, for it; owned; NULL: not looked at yet */
-	bool *needed;	   /* the earlier cells that its program needs; owned; NULL: all */
-	struct json *left; /* the report of the final program's cell; owned; or NULL */
-	char *joined;	   /* all of its cells as one program, for tests; owned; or NULL */
-};
-
-/* Of the coder's or repairer's words. */
-struct write_memory {
-	char *said; /* their beginning as it came, the plan included; owned; or NULL */
-};
-
-/* Of inputs that are somewhere. */
-struct inputs_memory {
-	int64_t begun_ms;    /* wall clock: what is older was read as it is */
-	struct input **kept; /* the task's; owned, not what is in it */
-	size_t count;
-	struct input_digests *digests; /* of those, being computed; NULL: not */
-};
-
-/* Of images that are not sent. */
-struct images_memory {
-	bool told; /* which those are */
-};
-
-/* By its programs, of what loop->tools allows; agent/calls.c has it. */
-struct called_memory {
-	int64_t count, bytes;
-};
+/* What a stage remembers from one attempt to the next is its own: a struct X_memory is known to the
+ * file of the stage X alone, which makes and releases it. What several share stands in struct run.
+ */
+struct extract_memory; /* stages/extract.c */
+struct look_memory;    /* stages/look.c */
+struct verify_memory;  /* stages/verify.c */
+struct judge_memory;   /* stages/judge.c */
+struct cell_memory;    /* stages/cell.c: of a program in a context */
+struct write_memory;   /* stages/write.c */
+struct inputs_memory;  /* stages/inputs.c */
+struct images_memory;  /* prompt/images.c */
+struct called_memory;  /* calls.c */
 
 /* What stages share. The machine begins and ends all of it; who writes besides is said above each
  * group, and nobody else does (tests/layers). */
@@ -173,18 +134,19 @@ struct run {
 	char *draft; /* or NULL */
 
 	/* Calls that its program made. Written by: execution, calls, stages/cell. */
-	struct called_memory called;
+	struct called_memory *called;
 	char *calls; /* for its cell (agent/call_cells.h); owned, or NULL */
 	char *waits; /* a call stopped the program, since nobody could say yes; owned, or NULL */
 
-	/* Of one stage each, as said above. Written by: that. */
-	struct extract_memory extract;
-	struct look_memory look;
-	struct verify_memory verify;
-	struct cell_memory cell;
-	struct write_memory write;
-	struct inputs_memory inputs;
-	struct images_memory images;
+	/* Of one stage each, as said above; owned. Written by: that. */
+	struct extract_memory *extract;
+	struct look_memory *look;
+	struct verify_memory *verify;
+	struct judge_memory *judge;
+	struct cell_memory *cell;
+	struct write_memory *write;
+	struct inputs_memory *inputs;
+	struct images_memory *images;
 
 	/* What the run came to, gathered by all. Written by: anybody. */
 	struct loop_result result;

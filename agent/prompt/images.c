@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+struct images_memory {
+	bool told; /* which of them are not sent */
+};
+
 /* Those who plan and write see; a judge has the program's output to go by. */
 static bool looks_at_images(enum role role)
 {
@@ -27,7 +31,7 @@ static void tell(struct run *r, const char *path, const char *why)
 {
 	const struct progress *p = &r->loop->progress;
 
-	if (!p->note || r->images.told)
+	if (!p->note || r->images->told)
 		return;
 	cleanup_free char *line = mem_printf(
 		"%s is a file for the program alone, the model does not see it: %s", path, why);
@@ -97,6 +101,16 @@ size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX
 		else
 			ret[count++] = (struct llm_image){ type, f->bytes, f->len };
 	}
-	r->images.told = true;
+	r->images->told = true;
 	return count;
+}
+
+void run_images_begin(struct run *r)
+{
+	r->images = mem_alloc(sizeof(*r->images));
+}
+
+void run_images_release(struct run *r)
+{
+	free(r->images);
 }

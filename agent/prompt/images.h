@@ -20,5 +20,7 @@ const char *image_type_of(int fd);
 
 /* Those that the role's model is sent: how many, in ret. What is not sent is told once, and why. */
 size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX]);
+void run_images_begin(struct run *r);
+void run_images_release(struct run *r);
 
 #endif

@@ -13,6 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct cell_memory {
+	struct context_input *inputs; /* the task's files, for it; owned; NULL: not looked at yet */
+	bool *needed;	   /* the earlier cells that its program needs; owned; NULL: all */
+	struct json *left; /* the report of the final program's cell; owned; or NULL */
+	char *joined;	   /* all of its cells as one program, for tests; owned; or NULL */
+};
+
 #define CELLS_BYTES ((size_t)24000) /* of the earlier programs, in a prompt */
 
 static void tell(const struct run *r, char *line)
@@ -38,9 +45,9 @@ void run_enter_context(struct run *r)
 	r->context = c;
 	if (!c || c->from == c->count)
 		return;
-	r->cell.inputs = context_inputs(r->task);
+	r->cell->inputs = context_inputs(r->task);
 	cleanup_free char *why = context_full_why(c);
-	why = why ? why : context_lost(c, r->cell.inputs, r->task->file_count);
+	why = why ? why : context_lost(c, r->cell->inputs, r->task->file_count);
 	if (why) {
 		tell(r, mem_printf("the context is begun anew: %s", why));
 		begin_anew(r);
@@ -73,7 +80,7 @@ char *run_cells_text(const struct run *r, bool only_needed)
 	cleanup_buf struct buf cut = BUF_INIT((size_t)8 * CELLS_BYTES);
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
-	const bool *needed = only_needed ? r->cell.needed : NULL;
+	const bool *needed = only_needed ? r->cell->needed : NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		buf_addf(&out, "[cell %zu]\n", i + 1);
@@ -111,20 +118,20 @@ int run_find_needed(struct run *r, struct error *err)
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
 
-	free(TAKE_PTR(r->cell.needed));
+	free(TAKE_PTR(r->cell->needed));
 	/* One that could have decided what is printed is for the judge to see, too. */
 	if (!ops->needs || count < 2 || forged || !run_is_cell(r) || !r->code ||
 	    !lang_find(r->language->name)->harness.slice[0])
 		return 0;
 	list = mem_array(list, count + 1, sizeof(*list));
 	list[count] = (struct cell){ .code = r->code, .len = r->code_len };
-	r->cell.needed = mem_array(NULL, count + 1, sizeof(*r->cell.needed));
-	memset(r->cell.needed, true, count + 1);
+	r->cell->needed = mem_array(NULL, count + 1, sizeof(*r->cell->needed));
+	memset(r->cell->needed, true, count + 1);
 	ops->needs(ops->self, stage_name(STAGE_JUDGE), r->attempt, r->language, list, count + 1,
-		   r->cell.needed);
+		   r->cell->needed);
 	for (size_t i = 0; i < count; i++)
-		if (!r->cell.needed[i])
-			return run_record_needed(r, STAGE_JUDGE, r->cell.needed, count, NULL, err);
+		if (!r->cell->needed[i])
+			return run_record_needed(r, STAGE_JUDGE, r->cell->needed, count, NULL, err);
 	return 0;
 }
 
@@ -136,9 +143,9 @@ const char *run_joined(struct run *r, size_t *ret_len)
 	*ret_len = r->code_len;
 	if (!count || !run_is_cell(r))
 		return r->code;
-	free(r->cell.joined);
-	r->cell.joined = cells_join(r->language, list, count, r->code, r->code_len, ret_len);
-	return r->cell.joined;
+	free(r->cell->joined);
+	r->cell->joined = cells_join(r->language, list, count, r->code, r->code_len, ret_len);
+	return r->cell->joined;
 }
 
 /* What a program of another language left where this one may take it for a module. */
@@ -172,14 +179,14 @@ char *run_forged(const struct run *r)
 static void tell_left(const struct run *r, const struct sandbox_result *x)
 {
 	const char *held = sandbox_fact(&x->isolation, "held");
-	cleanup_free char *left = cells_left(r->cell.left);
+	cleanup_free char *left = cells_left(r->cell->left);
 
 	if (!left && *held && strcmp(held, "yes"))
 		left = mem_strdup(held);
 	if (left)
 		tell(r,
 		     mem_printf("left running or open, and made again with the state: %s", left));
-	if (!cells_kept(r->cell.left))
+	if (!cells_kept(r->cell->left))
 		tell(r, mem_strdup("the program ended its interpreter itself: nothing of it is "
 				   "kept for later programs"));
 }
@@ -212,10 +219,10 @@ bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
 
-	json_free(r->cell.left);
-	r->cell.left = tests_take_state(x);
-	size_t broken = cells_broken(r->cell.left);
-	size_t differs = cells_differ(r->cell.left, list, count);
+	json_free(r->cell->left);
+	r->cell->left = tests_take_state(x);
+	size_t broken = cells_broken(r->cell->left);
+	size_t differs = cells_differ(r->cell->left, list, count);
 	if (broken && (x->outcome != SANDBOX_EXIT || x->exit_code != 0)) {
 		*ret_why = mem_printf("The state of the earlier programs could not be made again: "
 				      "cell %zu, which had ended well, failed this time.",
@@ -325,7 +332,7 @@ void run_keep_cell(struct run *r)
 {
 	bool well = r->result.status == RUN_SUCCESS || r->result.status == RUN_UNVERIFIED;
 
-	if (!well || !r->executed || !r->code || !run_is_cell(r) || !cells_kept(r->cell.left))
+	if (!well || !r->executed || !r->code || !run_is_cell(r) || !cells_kept(r->cell->left))
 		return;
 	struct context_cell *cell = mem_alloc(sizeof(*cell));
 	*cell = (struct context_cell){
@@ -336,23 +343,29 @@ void run_keep_cell(struct run *r)
 		.stdin_len = r->task->stdin_len,
 		.limits = r->policy->limits,
 		.took_ms = took_ms(r),
-		.there = cells_describe(r->cell.left, CONTEXT_THERE_BYTES),
+		.there = cells_describe(r->cell->left, CONTEXT_THERE_BYTES),
 	};
 	cell->calls = TAKE_PTR(r->calls);
 	if (r->task->stdin_bytes)
 		cell->stdin_bytes = mem_strndup(r->task->stdin_bytes, r->task->stdin_len);
 	hash_sha256(r->execution.out.bytes ? r->execution.out.bytes : "", r->execution.out.len,
 		    cell->printed);
-	cell->inputs = r->cell.inputs ? TAKE_PTR(r->cell.inputs) : context_inputs(r->task);
+	cell->inputs = r->cell->inputs ? TAKE_PTR(r->cell->inputs) : context_inputs(r->task);
 	cell->input_count = r->task->file_count;
 	add_files(cell, &r->execution);
 	r->result.cell = cell;
 }
 
+void run_cell_begin(struct run *r)
+{
+	r->cell = mem_alloc(sizeof(*r->cell));
+}
+
 void run_cell_release(struct run *r)
 {
-	context_inputs_free(r->cell.inputs, r->task->file_count);
-	free(r->cell.needed);
-	json_free(r->cell.left);
-	free(r->cell.joined);
+	context_inputs_free(r->cell->inputs, r->task->file_count);
+	free(r->cell->needed);
+	json_free(r->cell->left);
+	free(r->cell->joined);
+	free(r->cell);
 }

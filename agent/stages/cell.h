@@ -42,6 +42,7 @@ void run_allow_known(const struct run *r, struct sandbox_limits *limits);
 void run_drop_known(const struct run *r, const struct language *language, struct sandbox_result *x);
 /* The run is over, and well: what its program leaves becomes the result's. */
 void run_keep_cell(struct run *r);
+void run_cell_begin(struct run *r);
 void run_cell_release(struct run *r);
 
 #endif

@@ -16,6 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct extract_memory {
+	const struct language *language; /* that the program was taken as */
+	bool asked_again; /* a reply without a program was answered with one request */
+};
+
 static int record_extraction(struct run *r, const struct extraction *x, struct error *err)
 {
 	cleanup_json struct json *data = extraction_json(x);
@@ -43,7 +48,7 @@ static enum step no_code(struct run *r, const char *what)
 static bool take_code(struct run *r, const struct program *program)
 {
 	size_t len = run_trimmed(program->code, program->code_len);
-	bool same = r->code && r->extract.language == r->language &&
+	bool same = r->code && r->extract->language == r->language &&
 		    run_trimmed(r->code, r->code_len) == len &&
 		    !memcmp(r->code, program->code, len);
 
@@ -52,7 +57,7 @@ static bool take_code(struct run *r, const struct program *program)
 	free(r->code);
 	r->code = mem_strndup(program->code, program->code_len);
 	r->code_len = program->code_len;
-	r->extract.language = r->language;
+	r->extract->language = r->language;
 	return run_is_new(r);
 }
 
@@ -98,7 +103,7 @@ static bool may_answer(const struct run *r, const struct extraction *x)
 /* Once. */
 static int ask_again(struct run *r, const char *what, struct error *err)
 {
-	r->extract.asked_again = true;
+	r->extract->asked_again = true;
 	return run_ask_again(r, what, err);
 }
 
@@ -109,7 +114,7 @@ static int direct_answer(struct run *r, const struct extraction *x, struct error
 	if (r->plan.usable && !r->plan.needs_code && !run_has_expectation(r) && r->attempt == 1)
 		return run_answer_directly(r, mem_strdup(r->plan.answer),
 					   "answered without running code");
-	if (!r->extract.asked_again && (!r->reply_cut || is_wordless(x)))
+	if (!r->extract->asked_again && (!r->reply_cut || is_wordless(x)))
 		return ask_again(r, what_came(x), err);
 	if (follows(x, CONVENTION_EMPTY))
 		return run_finish(r, RUN_PROVIDER_ERROR,
@@ -155,7 +160,7 @@ static bool is_other_language(const struct extraction *x)
 /* There is code, and none of it can run: asked about once. */
 static int unfit_code(struct run *r, const char *what, struct error *err)
 {
-	return r->extract.asked_again || r->reply_cut ? no_code(r, what) : ask_again(r, what, err);
+	return r->extract->asked_again || r->reply_cut ? no_code(r, what) : ask_again(r, what, err);
 }
 
 static int extracted(struct run *r, const struct extraction *x, struct error *err)
@@ -201,4 +206,14 @@ int stage_extract(struct run *r, struct error *err)
 	    record_extraction(r, &x, err) < 0)
 		return -1;
 	return extracted(r, &x, err);
+}
+
+void run_extract_begin(struct run *r)
+{
+	r->extract = mem_alloc(sizeof(*r->extract));
+}
+
+void run_extract_release(struct run *r)
+{
+	free(r->extract);
 }

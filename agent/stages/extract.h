@@ -7,5 +7,7 @@
 struct run;
 
 int stage_extract(struct run *r, struct error *err);
+void run_extract_begin(struct run *r);
+void run_extract_release(struct run *r);
 
 #endif

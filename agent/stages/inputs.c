@@ -16,15 +16,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+struct inputs_memory {
+	int64_t begun_ms;    /* wall clock: what is older was read as it is */
+	struct input **kept; /* the task's; owned, not what is in it */
+	size_t count;
+	struct input_digests *digests; /* of those, being computed; NULL: not */
+};
+
 /* What was read was read no longer before the run began. */
 #define READ_BEFORE_MS 10000
 
 void run_inputs_begin(struct run *r)
 {
-	r->inputs.begun_ms = clock_wall_ms();
-	r->inputs.kept = task_kept_inputs(r->task, &r->inputs.count);
-	r->inputs.digests =
-		input_digests_start(r->inputs.kept, r->inputs.count, r->loop->cache_dir);
+	r->inputs = mem_alloc(sizeof(*r->inputs));
+	r->inputs->begun_ms = clock_wall_ms();
+	r->inputs->kept = task_kept_inputs(r->task, &r->inputs->count);
+	r->inputs->digests =
+		input_digests_start(r->inputs->kept, r->inputs->count, r->loop->cache_dir);
 }
 
 static void tell(const struct run *r, const char *line)
@@ -62,7 +70,7 @@ static bool is_other_now(const struct run *r, const struct task_file *f)
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size != f->len)
 		return true;
-	if ((int64_t)st.st_ctim.tv_sec * 1000 < r->inputs.begun_ms - READ_BEFORE_MS)
+	if ((int64_t)st.st_ctim.tv_sec * 1000 < r->inputs->begun_ms - READ_BEFORE_MS)
 		return false;
 	return io_read_open_file(fd, f->from, &now, &ignored) < 0 || now.len != f->len ||
 	       (f->len && memcmp(now.data, f->bytes, f->len));
@@ -131,7 +139,7 @@ int run_inputs_end(struct run *r, struct error *err)
 	cleanup_json struct json *data = json_object();
 	cleanup_buf struct buf told = BUF_INIT(4096);
 
-	input_digests_finish(TAKE_PTR(r->inputs.digests), r->loop->cancel_fd, time_left(r), &told);
+	input_digests_finish(TAKE_PTR(r->inputs->digests), r->loop->cancel_fd, time_left(r), &told);
 	tell(r, told.data);
 	struct json *list = describe(r);
 	bool any = json_first(list);
@@ -143,7 +151,10 @@ int run_inputs_end(struct run *r, struct error *err)
 
 void run_inputs_release(struct run *r)
 {
+	if (!r->inputs)
+		return;
 	/* Whatever ended the run did not wait for them. */
-	input_digests_abandon(TAKE_PTR(r->inputs.digests));
-	free(r->inputs.kept);
+	input_digests_abandon(TAKE_PTR(r->inputs->digests));
+	free(r->inputs->kept);
+	free(r->inputs);
 }

@@ -11,6 +11,6 @@ void run_inputs_begin(struct run *r);
 /* Waits for those, looks whether an input has changed since the run began, and has both in the
  * record. Nothing without such inputs. */
 int run_inputs_end(struct run *r, struct error *err);
-void run_inputs_release(struct run *r);
+void run_inputs_release(struct run *r); /* begun or not */
 
 #endif

@@ -16,6 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct judge_memory {
+	struct json *withdrawn; /* kinds of the plan's checks that the judge took back; or NULL */
+	struct error not_asked; /* why a judge or tester could not be, the first; or ERR_NONE */
+};
+
 bool run_has_judge(const struct run *r)
 {
 	return r->policy->judge && !r->policy->roles[ROLE_JUDGE].off;
@@ -28,8 +33,8 @@ int run_could_not_ask(struct run *r, const char *kind, enum check_source source,
 	struct check_result c =
 		(struct check_result){ kind, source, VERDICT_ERROR, mem_strdup(err->message) };
 	run_add_check(r, &c);
-	if (r->verify.not_asked.kind == ERR_NONE)
-		r->verify.not_asked = *err;
+	if (r->judge->not_asked.kind == ERR_NONE)
+		r->judge->not_asked = *err;
 	return 0;
 }
 
@@ -86,8 +91,8 @@ static void withdraw(struct run *r, const struct judgement *j, bool all)
 				       "wrong guess.",
 				       failed);
 		free(failed);
-		r->verify.withdrawn = r->verify.withdrawn ? r->verify.withdrawn : json_array();
-		json_append(r->verify.withdrawn, json_new_string(c->kind));
+		r->judge->withdrawn = r->judge->withdrawn ? r->judge->withdrawn : json_array();
+		json_append(r->judge->withdrawn, json_new_string(c->kind));
 		tell_withdrawn(r, c->kind);
 	}
 }
@@ -176,10 +181,31 @@ int run_judge(struct run *r, struct error *err)
 		if (why)
 			run_tell_ungrounded(r, why);
 	}
-	if (j.check.verdict == VERDICT_PASS && !r->verify.withdrawn)
+	if (j.check.verdict == VERDICT_PASS && !r->judge->withdrawn)
 		withdraw(r, &j, all);
 	run_add_check(r, &j.check);
 	j.check.detail = NULL;
 	judgement_release(&j);
 	return 0;
+}
+
+const struct json *run_withdrawn(const struct run *r)
+{
+	return r->judge->withdrawn;
+}
+
+const struct error *run_not_asked(const struct run *r)
+{
+	return &r->judge->not_asked;
+}
+
+void run_judge_begin(struct run *r)
+{
+	r->judge = mem_alloc(sizeof(*r->judge));
+}
+
+void run_judge_release(struct run *r)
+{
+	json_free(r->judge->withdrawn);
+	free(r->judge);
 }

@@ -19,6 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct look_memory {
+	int count; /* how often the model has looked before it wrote the program, over all attempts
+		    */
+};
+
 #define LOOKS_MAX    3
 #define LOOK_WALL_MS 5000
 #define LOOK_SHOWN   ((size_t)2000) /* of each stream */
@@ -79,7 +84,7 @@ static void tell(const struct run *r, const struct sandbox_result *x)
 		return;
 	cleanup_free char *line =
 		mem_printf("the model looked first (%d of %d at most): %llu bytes of output",
-			   r->look.count, LOOKS_MAX, (unsigned long long)x->out.total);
+			   r->look->count, LOOKS_MAX, (unsigned long long)x->out.total);
 	p->note(p->self, line);
 }
 
@@ -127,8 +132,8 @@ static int look(struct run *r, const struct fence *f, struct error *err)
 {
 	struct buf out = BUF_INIT(NOTES_MAX);
 
-	r->look.count++;
-	buf_addf(&out, "%s[look %d]\n```\n%s```\n", r->looked ? r->looked : "", r->look.count,
+	r->look->count++;
+	buf_addf(&out, "%s[look %d]\n```\n%s```\n", r->looked ? r->looked : "", r->look->count,
 		 f->code);
 	if (screen_and_run(r, f, &out, err) < 0) {
 		buf_release(&out);
@@ -162,7 +167,7 @@ int run_look(struct run *r, struct error *err)
 		if (!is_look(f))
 			continue;
 		blank(r->reply, f->start_byte, f->end_byte);
-		if (r->look.count == LOOKS_MAX || !f->closed || !f->code_len)
+		if (r->look->count == LOOKS_MAX || !f->closed || !f->code_len)
 			continue;
 		if (look(r, f, err) < 0)
 			return -1;
@@ -171,7 +176,17 @@ int run_look(struct run *r, struct error *err)
 	if (!looked)
 		return STEP_ON;
 	cleanup_free char *asked =
-		mem_printf(request, r->look.count == LOOKS_MAX ? "; no look is left" : "");
+		mem_printf(request, r->look->count == LOOKS_MAX ? "; no look is left" : "");
 	cleanup_free char *all = mem_printf("%s\n%s", r->looked, asked);
 	return run_ask_on(r, all, err);
+}
+
+void run_look_begin(struct run *r)
+{
+	r->look = mem_alloc(sizeof(*r->look));
+}
+
+void run_look_release(struct run *r)
+{
+	free(r->look);
 }

@@ -22,6 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct verify_memory {
+	size_t checks_at;	    /* where the checks' results begin among the result's */
+	struct check_weight weight; /* of the plan's checks that passed */
+};
+
 #define TOLD_MAX ((size_t)256 << 10)
 
 static void add_skipped(struct run *r, const char *kind, enum check_source source,
@@ -93,7 +98,7 @@ static int distrust(struct run *r, struct check_result *c, struct doubt *d, stru
 /* The judge has said that it was a wrong guess. */
 static bool is_withdrawn(const struct run *r, const struct check *check)
 {
-	const struct json *kind = json_first(r->verify.withdrawn);
+	const struct json *kind = json_first(run_withdrawn(r));
 
 	for (; kind && check->source == CHECK_PLANNER; kind = json_next(kind))
 		if (json_string(kind) && !strcmp(json_string(kind), check->kind))
@@ -122,7 +127,7 @@ static int run_checks(struct run *r, struct error *err)
 
 	if (execution_stop(r, &stop, err) < 0)
 		return -1;
-	r->verify.checks_at = r->result.check_count;
+	r->verify->checks_at = r->result.check_count;
 	for (size_t i = 0; i < r->checks.count; i++) {
 		if (is_withdrawn(r, &r->checks.checks[i])) {
 			add_skipped(r, r->checks.checks[i].kind, CHECK_PLANNER, VERDICT_SKIPPED,
@@ -138,7 +143,7 @@ static int run_checks(struct run *r, struct error *err)
 		}
 		run_add_check(r, &c);
 	}
-	check_weigh(&r->checks, &r->execution, &effort, &r->verify.weight);
+	check_weigh(&r->checks, &r->execution, &effort, &r->verify->weight);
 	return stopped(&stop, r, err);
 }
 
@@ -272,7 +277,7 @@ static const struct check_result *hard_failure(const struct run *r)
 {
 	for (size_t i = 0; i < r->result.check_count; i++)
 		if (r->result.checks[i].verdict == VERDICT_FAIL &&
-		    (r->result.checks[i].source != CHECK_PLANNER || r->verify.withdrawn))
+		    (r->result.checks[i].source != CHECK_PLANNER || run_withdrawn(r)))
 			return &r->result.checks[i];
 	return NULL;
 }
@@ -283,7 +288,7 @@ static enum level level_by(const struct run *r, const struct check_result *c)
 {
 	if (c->verdict != VERDICT_PASS)
 		return LEVEL_RAN;
-	if (c->source == CHECK_PLANNER && (r->verify.withdrawn || !r->verify.weight.carries))
+	if (c->source == CHECK_PLANNER && (run_withdrawn(r) || !r->verify->weight.carries))
 		return LEVEL_RAN;
 	return check_source_level(c->source);
 }
@@ -321,8 +326,8 @@ static char *carriers(const struct run *r, enum level level)
 		buf_addf(&out,
 			 "%s%s (planner: %zu of %zu outputs like this, but wrong, would "
 			 "have failed)",
-			 out.len ? ", " : "", r->verify.weight.by, r->verify.weight.rejected,
-			 r->verify.weight.wrong);
+			 out.len ? ", " : "", r->verify->weight.by, r->verify->weight.rejected,
+			 r->verify->weight.wrong);
 	return out.len ? buf_take(&out, NULL) : NULL;
 }
 
@@ -373,8 +378,8 @@ static void say_miss(struct buf *out, const struct run *r, const struct check_re
 {
 	size_t at = (size_t)(bad - r->result.checks);
 
-	if (at >= r->verify.checks_at && at - r->verify.checks_at < r->checks.count)
-		check_hint(out, &r->checks.checks[at - r->verify.checks_at], &r->execution);
+	if (at >= r->verify->checks_at && at - r->verify->checks_at < r->checks.count)
+		check_hint(out, &r->checks.checks[at - r->verify->checks_at], &r->execution);
 }
 
 /* What the grader expects is for the grader: a model that is shown the answer
@@ -447,9 +452,9 @@ static enum step conclude(struct run *r)
 {
 	if (r->result.level >= r->policy->require)
 		return run_finish(r, RUN_SUCCESS, NULL);
-	if (r->verify.not_asked.kind != ERR_NONE)
-		return run_finish(r, run_status_of_error(r->verify.not_asked.kind),
-				  r->verify.not_asked.message);
+	if (run_not_asked(r)->kind != ERR_NONE)
+		return run_finish(r, run_status_of_error(run_not_asked(r)->kind),
+				  run_not_asked(r)->message);
 	cleanup_free char *reason =
 		mem_printf("level %s is below the required %s", level_name(r->result.level),
 			   level_name(r->policy->require));
@@ -480,7 +485,12 @@ int stage_verify(struct run *r, struct error *err)
 	return run_checks(r, err) < 0 ? -1 : decide(r, err);
 }
 
+void run_verify_begin(struct run *r)
+{
+	r->verify = mem_alloc(sizeof(*r->verify));
+}
+
 void run_verify_release(struct run *r)
 {
-	json_free(r->verify.withdrawn);
+	free(r->verify);
 }

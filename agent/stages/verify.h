@@ -7,6 +7,7 @@
 struct run;
 
 int stage_verify(struct run *r, struct error *err);
+void run_verify_begin(struct run *r);
 void run_verify_release(struct run *r);
 
 #endif

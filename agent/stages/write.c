@@ -16,6 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct write_memory {
+	char *said; /* the beginning of the coder's words as it came, the plan included; owned; or
+		       NULL */
+};
+
 /* A reply cut inside its code is continued this often, before the cut counts. */
 #define CONTINUATIONS_MAX 2
 
@@ -174,9 +179,9 @@ static char *start_of(const struct llm_reply *reply)
 /* The reply is the run's, and so is a plan in it. */
 static int take_reply(struct run *r, enum role role, struct llm_reply *reply, struct error *err)
 {
-	free(r->write.said);
+	free(r->write->said);
 	free(r->reply);
-	r->write.said = start_of(reply);
+	r->write->said = start_of(reply);
 	r->reply_len = reply->text_len;
 	r->reply = TAKE_PTR(reply->text);
 	r->reply_cut = reply->stop == LLM_STOP_LENGTH || reply->stop == LLM_STOP_TRUNCATED;
@@ -250,7 +255,7 @@ static int write_code(struct run *r, enum role role, const struct follow_up *fol
 
 int run_ask_on(struct run *r, const char *request, struct error *err)
 {
-	cleanup_free char *said = TAKE_PTR(r->write.said);
+	cleanup_free char *said = TAKE_PTR(r->write->said);
 	const struct follow_up follow_up = { said, request };
 	int step = write_code(r, r->attempt > 1 ? ROLE_REPAIR : ROLE_CODE, &follow_up, err);
 
@@ -299,7 +304,13 @@ int stage_repair(struct run *r, struct error *err)
 	return write_code(r, ROLE_REPAIR, NULL, err);
 }
 
+void run_write_begin(struct run *r)
+{
+	r->write = mem_alloc(sizeof(*r->write));
+}
+
 void run_write_release(struct run *r)
 {
-	free(r->write.said);
+	free(r->write->said);
+	free(r->write);
 }

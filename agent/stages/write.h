@@ -15,6 +15,7 @@ int run_ask_again(struct run *r, const char *what, struct error *err);
 
 /* The same, but that nothing was wrong with the reply before: request says what is new. */
 int run_ask_on(struct run *r, const char *request, struct error *err);
+void run_write_begin(struct run *r);
 void run_write_release(struct run *r);
 
 #endif

@@ -1,6 +1,6 @@
 /* SandboxFusion's notebooks: a body that is taken has cells that are texts, files below /in and no
  * limit above the server's, all else is refused as the client's mistake. */
-#include "agent/doors/http/http.h"
+#include "agent/doors/fusion/fusion.h"
 #include "agent/policy.h"
 
 #include <stdlib.h>

@@ -5,7 +5,8 @@
  * An input is requests, parted by a line "---": METHOD URL, headers a line each, an empty line, the
  * body. In values $KEY, $ID and $TOKEN stand for those that are there. What is answered has a
  * status that there is and, if it says so, is JSON; nobody without a key or a token is served. */
-#include "agent/doors/e2b/box.h"
+#include "agent/doors/e2b/e2b.h"
+#include "agent/doors/fusion/fusion.h"
 #include "agent/doors/http/server.h"
 #include "tests/unit/test_service_ends.h"
 
@@ -187,7 +188,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 			abort();
 	hash_sha256(KEY, strlen(KEY), key.digest);
 	guard = (struct guard){ .keys = &key, .count = 1 };
-	server.options = (struct server_options){ .service = service, .guard = &guard };
+	static const struct route *const routes[] = { http_routes, fusion_routes,
+						      e2b_control_routes, NULL };
+	server.options =
+		(struct server_options){ .service = service, .guard = &guard, .routes = routes };
 	const struct mcp_options mcp = { .service = service };
 	if (mcp_open(&server.options.mcp, &mcp, &err) < 0)
 		abort();
@@ -347,8 +351,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cleanup_json struct json *none = json_object();
 	struct error err = ERROR_INIT;
 
-	boxes_open(&server.options.boxes, contexts, &limits, NULL);
-	struct box *box = boxes_make(server.options.boxes, "key:first", none, &err);
+	struct boxes *boxes;
+	struct guests guests;
+	boxes_open(&boxes, contexts, &limits, NULL);
+	e2b_guests(&guests, boxes);
+	server.options.guests = &guests;
+	struct box *box = boxes_make(boxes, "key:first", none, &err);
 	if (!box)
 		abort();
 	cleanup_free char *text = mem_strndup((const char *)data, size);
@@ -362,8 +370,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		request(at, len, box);
 		at = next ? next + strlen(mark) : end;
 	}
-	boxes_put_back(server.options.boxes, box);
-	boxes_close(server.options.boxes);
+	boxes_put_back(boxes, box);
+	boxes_close(boxes);
 	close_contexts(contexts);
 	return 0;
 }

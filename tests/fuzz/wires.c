@@ -1,5 +1,6 @@
 /* Bodies of Piston and SandboxFusion: what is taken has its files below /in and no limit above the
  * server's, all else is refused as the client's mistake. */
+#include "agent/doors/fusion/fusion.h"
 #include "agent/doors/http/http.h"
 #include "agent/doors/service/program.h"
 

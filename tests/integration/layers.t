@@ -65,11 +65,24 @@ plant audit/redact/redact.c '#include "audit/db.h"' 'redact.c may not include au
 plant llm/wire/capability.c '#include "llm/http/target.h"' 'capability.c may not include llm/http' 'a wire knows no HTTP'
 plant sandbox/native/keeper/util.c '#include "sandbox/sandbox.h"' 'util.c may not include' \
 	'nor the keeper its callers'
+plant agent/record/player.c '#include "agent/stages/verify.h"' 'player.c may not include agent/stages/verify.h' \
+	'a record knows no stage'
+plant agent/record/compare.c '#include "agent/prompt/prompt.h"' 'compare.c may not include agent/prompt' 'nor a prompt'
+plant agent/prompt/quote.c '#include "agent/stages/call.h"' 'quote.c may not include agent/stages/call.h' \
+	'who makes a prompt asks nobody with it'
+plant agent/input/digest.c '#include "audit/audit.h"' 'digest.c may not include audit/audit.h' \
+	'what identifies an input decides and records nothing'
+plant verifier/screen/profile.c '#include "verifier/check/check.h"' 'profile.c may not include verifier/check/check.h' \
+	'screening comes before there is something to check'
+plant verifier/check/near.c '#include "verifier/judge.h"' 'near.c may not include verifier/judge.h' \
+	'and a check asks no judge'
 # Names of languages.
 plant verifier/reply/choose.c 'static bool is_shell(const char *l) { return !strcmp(l, "bash"); }' \
 	'choose.c names the language bash' "a language's name stands in its rows only"
 plant agent/price.c 'static const char *f(void) { return "python, javascript and bash"; }' \
 	'price.c:[0-9]+ lists languages' 'nor are they listed elsewhere'
+plant agent/doors/mcp/tools.c 'static bool f(const struct language *l) { return l == language_find("py"); }' \
+	'tools.c:[0-9]+ asks for a language by a name' 'nor asked for by a short name'
 # Files beside the seam.
 plant audit/db.c 'static int f(int fd) { return fdatasync(fd); }' 'audit/db.c:[0-9]+ touches a file beside the seam' \
 	'a sync that no test can make fail'
@@ -100,6 +113,9 @@ plant verifier/check/kind.h '/* --- check_gone.c --- */' 'kind.h:[0-9]+: there i
 	'a part of a header is that of a file'
 plant base/io.h '/* See agent/cli/gone.c. */' 'base/io.h:[0-9]+ names agent/cli/gone.c, which is not there' \
 	'and what a comment speaks of is in the tree'
+plant llm/think.c '/* As gone_away.c has it. */' 'think.c:[0-9]+ names gone_away.c, which is nowhere' 'by its name alone, too'
+plant tests/unit/test_sigv4.c 'int signs; /* as in test_gone.c */' 'sigv4.c:[0-9]+ names test_gone.c, which is nowhere' \
+	'in a test and behind code, too'
 # Declarations far from their use: what stands bare at a function's head, and its first value.
 late() { # declaration statement
 	printf 'static int f(int x)\n{\n\t%s\n\n\tg();\n\t%s\n\treturn x;\n}' "$1" "$2"
@@ -120,12 +136,7 @@ plant tests/fuzz/check.c "$(late 'size_t i;' "for (i = 0; i < 3; i++)$newline$ta
 plant tests/unit/test_cases.h "$(late 'int n;' 'n = g();')" 'test_cases.h:[0-9]+: n could be declared where' \
 	'and in headers'
 # What stages remember.
-plant agent/stages/write.c 'static void f(struct run *r) { r->extract.asked_again = true; }' \
-	'write.c:[0-9]+ touches what the stage extract remembers' 'a stage keeps to its own'
-plant agent/machine.c 'static void f(struct run *r) { free(r->cell.joined); }' \
-	'machine.c:[0-9]+ touches what the stage cell remembers' 'and so does the machine'
-plant agent/call.c 'static void f(struct calls *c) { c->run->called.count = 0; }' \
-	'call.c:[0-9]+ touches what the stage called remembers' 'nor what a run has called'
+plant agent/stages/write.h 'struct write_memory {' 'write.h:[0-9]+ shows what a stage remembers' 'a stage keeps to its own'
 plant agent/stages/judge.c 'static void f(struct run *r) { r->language = NULL; }' \
 	'judge.c:[0-9]+ writes language of struct run' 'what several share is written by those it names'
 plant agent/calls.c 'static void f(struct calls *c) { c->run->attempt++; }' \
@@ -197,6 +208,8 @@ plant base/json_scan.c '#include "base/json.h"' 'a circle between files: .*base/
 plant verifier/check/kind.h '#include "verifier/check/check.h"' 'a circle between files: .*verifier/check/' \
 	'inside a folder, between two pairs of header and implementation'
 plant agent/cli/keys.c '#include "agent/cli/app.h"' 'a circle between files: .*agent/cli/' 'and in the command line'
+plant agent/doors/service/weight.c '#include "agent/doors/mcp/message.h"' 'a circle between doors: .*(service|mcp)' \
+	'two folders of doors, through whichever of their files'
 found 'circles'
 
 # What looks like one of those and is none.

@@ -458,11 +458,11 @@ is "$code $(shape .same,.first_divergence)" '0 [true,null]' 'is the same again'
 forget
 say plan "$(plan)"
 say code "$(program 'import time
-time.sleep(0.4) # a tenth of the budget
+time.sleep(0.2) # a tenth of the budget
 raise SystemExit(3)')"
 say repair "$(program 'import time
 time.sleep(60)')"
-ask --max-exec-seconds 4 'Wait?'
+ask --max-exec-seconds 2 'Wait?'
 is "$code $(shape .execution.outcome)" '3 ["timeout_wall"]' 'a run that ends where its budget of execution does'
 replay "$(last)"
 is "$code $(shape .same,.first_divergence)" '0 [true,null]' 'ends there again, to the millisecond'
@@ -476,7 +476,7 @@ with forge.Log(sys.argv[1]) as log:
 		(seq, data), = log.events(sys.argv[2], stage="execute", attempt=attempt, phase=phase)
 		edit(data)
 		log.put(sys.argv[2], seq, data)
-	change(1, "done", lambda data: data["metrics"].update(wall_ms=3000))
+	change(1, "done", lambda data: data["metrics"].update(wall_ms=1000))
 	change(2, "started", lambda data: data.update(wall_limit_ms=1000))
 	change(2, "done", lambda data: data["error"].update(message="killed after 1 s"))
 END

@@ -44,7 +44,7 @@ while IFS=';' read -r row why; do
 	done
 done <known.txt
 # Not in it: the keeper and what is loaded into an interpreter, which are processes of one keeper and of one
-# guest, single-threaded, and keep what may lie on no stack (sandbox/README.md).
+# guest, single-threaded, and keep what may lie on no stack (sandbox/native/README.md).
 # shellcheck disable=SC2046 # names of objects
 variables $(find "$top"/build/base "$top"/build/llm "$top"/build/sandbox "$top"/build/verifier "$top"/build/audit \
 	"$top"/build/agent -name '*.o' ! -path '*/sandbox/native/keeper/*') >found.txt

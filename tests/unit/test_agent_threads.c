@@ -1,7 +1,7 @@
 /*
  * Two engines in one process, in two threads, each with its own policy, log, model, ends
- * and task, and with keys, limits and a terminal of its own: neither's run shows a trace of the
- * other's.
+ * and task, and with keys, limits, a terminal and a pipe that cancels of its own: neither's run
+ * shows a trace of the other's, and the end of one is not the other's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "llm/http/limits.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,10 @@ struct engine {
 	struct llm_limits *limits;
 	bool held;	       /* their server wants no request after the first */
 	int entered, mixed_up; /* runs that they let in; how often something was another's */
+	int cancel[2];	       /* pipes: readable, its runs end; */
+	int there[2];	       /* and, if it waits, its first program runs, */
+	int go[2];	       /* which goes on when this is readable */
+	bool waits;
 	struct policy policy;
 	struct llm llm;
 	struct audit *audit;
@@ -57,10 +62,28 @@ struct engine {
 	int rc;
 };
 
+static void tell(const int pipe[2])
+{
+	assert_int_equal(write(pipe[1], "t", 1), 1);
+}
+
+/* As a sandbox looks at what cancels its run. */
+static bool is_cancelled(struct engine *e)
+{
+	struct pollfd fds[] = { { e->cancel[0], POLLIN, 0 }, { e->go[0], POLLIN, 0 } };
+
+	if (e->waits)
+		tell(e->there);
+	assert_true(poll(fds, ARRAY_SIZE(fds), e->waits ? -1 : 0) >= 0);
+	e->waits = false;
+	return fds[0].revents;
+}
+
 static int run_code(void *self, int attempt, const struct sandbox_job *job,
 		    struct sandbox_result *ret, struct error *err)
 {
 	struct engine *e = self;
+	bool cancelled = is_cancelled(e);
 	int code = e->exit_codes[e->executions++ % 2];
 	char *text = mem_printf("%s %.*s\n", e->name, (int)job->code_len, (const char *)job->code);
 	const char *value = NULL;
@@ -71,8 +94,8 @@ static int run_code(void *self, int attempt, const struct sandbox_job *job,
 	(void)attempt;
 	(void)err;
 	*ret = (struct sandbox_result){
-		.outcome = SANDBOX_EXIT,
-		.exit_code = code,
+		.outcome = cancelled ? SANDBOX_CANCELLED : SANDBOX_EXIT,
+		.exit_code = cancelled ? -1 : code,
 		.out = { .bytes = text, .len = strlen(text), .total = strlen(text) },
 		.err = { .bytes = mem_strdup("") },
 		.metrics = { .wall_ms = 1 },
@@ -151,6 +174,7 @@ static void engine_open(struct engine *e)
 
 	snprintf(e->folder, sizeof(e->folder), "/tmp/assay-threads-XXXXXX");
 	assert_non_null(mkdtemp(e->folder));
+	assert_int_equal(pipe(e->cancel) | pipe(e->there) | pipe(e->go), 0);
 	cleanup_free char *script = mem_printf("%s/script.jsonl", e->folder);
 	cleanup_free char *log = mem_printf("%s/log.db", e->folder);
 	write_script(e, script);
@@ -182,7 +206,7 @@ static void engine_open(struct engine *e)
 			     .self = e },
 		.clock = { .elapsed_ms = elapsed_ms },
 		.audit = e->audit,
-		.cancel_fd = -1,
+		.cancel_fd = e->cancel[0],
 		.kind = "ask",
 	};
 }
@@ -191,6 +215,11 @@ static void engine_close(struct engine *e)
 {
 	cleanup_free char *command = mem_printf("rm -rf '%s'", e->folder);
 
+	for (int i = 0; i < 2; i++) {
+		close(e->cancel[i]);
+		close(e->there[i]);
+		close(e->go[i]);
+	}
 	for (int i = 0; i < RUNS; i++)
 		loop_result_release(&e->results[i]);
 	llm_limits_free(e->limits);
@@ -355,11 +384,41 @@ static void test_two_threads_one_log(void **state)
 	engine_close(&a);
 }
 
+/* One is cancelled while the programs of both run; the other goes on when that one has ended. */
+static void test_one_of_two_is_cancelled(void **state)
+{
+	struct engine a = { ALPHA, .exit_codes = { 0, 0 }, .waits = true };
+	struct engine b = { OMEGA, .exit_codes = { 0, 0 }, .waits = true };
+
+	(void)state;
+	engine_open(&a);
+	engine_open(&b);
+	pthread_t threads[2];
+	assert_int_equal(pthread_create(&threads[0], NULL, work, &a), 0);
+	assert_int_equal(pthread_create(&threads[1], NULL, work, &b), 0);
+	char byte;
+	assert_int_equal(read(a.there[0], &byte, 1), 1);
+	assert_int_equal(read(b.there[0], &byte, 1), 1);
+	tell(a.cancel);
+	pthread_join(threads[0], NULL);
+	tell(b.go);
+	pthread_join(threads[1], NULL);
+	if (a.rc || b.rc)
+		fail_msg("%s; %s", a.err.message, b.err.message);
+	for (int i = 0; i < RUNS; i++)
+		assert_int_equal(a.results[i].status, RUN_CANCELLED);
+	check_results(&b, 1);
+	check_records(&b, 9);
+	engine_close(&a);
+	engine_close(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_threads_two_engines),
 		cmocka_unit_test(test_two_threads_one_log),
+		cmocka_unit_test(test_one_of_two_is_cancelled),
 	};
 
 	return cmocka_run_group_tests_name("agent_threads", tests, NULL, NULL);

@@ -147,7 +147,7 @@ static void stage_write(const char *path, const char *text, size_t len)
 	close(fd);
 }
 
-/* As take_job, but that the program comes over the socket. */
+/* As walls_take_job, but that the program comes over the socket. */
 static void stage_take(struct init *i, bool *ret_warm)
 {
 	static char program[STAGE_TEXT];

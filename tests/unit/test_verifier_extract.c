@@ -301,7 +301,7 @@ static void test_long_texts(void **state)
 	static const char program[] = "    for i in range(10):\n        total += values[i] * 2\n";
 	static const char prose[] = "Here is what the program does, in a line of ordinary length "
 				    "as models write them.\n\n";
-	size_t len = (size_t)100 << 20;
+	size_t len = (size_t)20 << 20;
 	cleanup_free char *text = mem_alloc(len + 1);
 
 	(void)state;

@@ -8,7 +8,8 @@
 #include "agent/cli/doors/listen.h"
 #include "agent/cli/doors/supervise.h"
 #include "agent/cli/terminal/term.h"
-#include "agent/doors/e2b/box.h"
+#include "agent/doors/e2b/e2b.h"
+#include "agent/doors/fusion/fusion.h"
 #include "agent/doors/http/http.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -129,20 +130,27 @@ static void tell_where(const struct serve *x)
 
 static int serve(struct serve *x, struct error *err)
 {
+	static const struct route *const routes[] = { http_routes, fusion_routes,
+						      e2b_control_routes, NULL };
 	const struct mcp_options mcp_options = { x->doors.service, x->doors.has_model,
 						 x->doors.tools };
 	int fd = TAKE_FD(x->fd);
 	struct server_options options = { .service = x->doors.service,
 					  .guard = &x->guard,
+					  .routes = routes,
 					  .listen_fd = fd,
 					  .restarts = x->restarts,
 					  .cert = x->cert.len ? x->cert.data : NULL,
 					  .cert_key = x->cert.len ? x->key.data : NULL };
 	int rc = mcp_open(&options.mcp, &mcp_options, err);
 
+	struct boxes *boxes = NULL;
 	if (!rc)
-		boxes_open(&options.boxes, service_contexts(x->doors.service), &x->doors.contexts,
+		boxes_open(&boxes, service_contexts(x->doors.service), &x->doors.contexts,
 			   sandbox_cache_dir(service_first(x->doors.service)->sandbox));
+	struct guests guests;
+	e2b_guests(&guests, boxes);
+	options.guests = &guests;
 	struct server *server = NULL;
 	if (!rc)
 		rc = server_open(&server, &options, err);
@@ -152,7 +160,7 @@ static int serve(struct serve *x, struct error *err)
 		drained = server_run(server, x->settings->app->cancel_fd, forget_signal, NULL);
 		server_close(server);
 	}
-	boxes_close(options.boxes);
+	boxes_close(boxes);
 	mcp_close(options.mcp);
 	if (rc < 0)
 		return exit_code_of_error(err);

@@ -55,7 +55,8 @@ static int start(struct lent *l, struct error *err)
 						 .parallel = 1,
 						 .queue = QUEUE,
 						 .contexts = { 1, IDLE_MS, IDLE_MS } };
-	struct server_options server = { .guard = &l->guard, .routes = http_lent_routes };
+	static const struct route *const routes[] = { http_lent_routes, NULL };
+	struct server_options server = { .guard = &l->guard, .routes = routes };
 	/* Sets the process's mode: no thread is there yet. */
 	int fd = listen_path(settings_text(l->settings, OPT_SOCKET, NULL), &l->place, err);
 

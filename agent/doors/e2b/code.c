@@ -17,7 +17,6 @@
 #include <string.h>
 
 #define BEGIN	    "agent/doors/e2b/begin.py"
-#define BEGIN_JS    "agent/doors/e2b/begin.js"
 #define CHARTS	    "agent/doors/e2b/charts.py"
 #define FOLDER	    ".e2b/"
 #define MARK	    '\x1e' /* on standard error: what follows is told as the error */
@@ -355,8 +354,7 @@ static char **variables_of(const struct asked *c)
 	return list;
 }
 
-/* A text with another in the place of a word of it. Caller frees. */
-static char *with_text(const char *text, const char *word, const char *other)
+char *e2b_with_text(const char *text, const char *word, const char *other)
 {
 	const char *at = strstr(text, word);
 
@@ -367,10 +365,10 @@ char *e2b_begin_text(const struct worker *w)
 {
 	cleanup_json struct json *list = handed_unusual();
 	cleanup_free char *unusual = json_print(list);
-	cleanup_free char *text = with_text(embed_find(BEGIN)->data, "UNUSUAL_NAMES", unusual);
+	cleanup_free char *text = e2b_with_text(embed_find(BEGIN)->data, "UNUSUAL_NAMES", unusual);
 
-	return with_text(text, "IS_SCREENED",
-			 w->policy.screen_profile == SCREEN_OFF ? "False" : "True");
+	return e2b_with_text(text, "IS_SCREENED",
+			     w->policy.screen_profile == SCREEN_OFF ? "False" : "True");
 }
 
 /* Where the context is in the beginning. Caller frees. */
@@ -388,17 +386,10 @@ static char *context_cwd(const struct asked *c)
 /* Where a context of another language begins; NULL: it has no such beginning. Caller frees. */
 static char *begin_text(const struct asked *c)
 {
-	cleanup_free char *cwd = context_cwd(c), *quoted = NULL;
+	const struct e2b_language *l = e2b_language(c->held->language);
+	cleanup_free char *cwd = context_cwd(c);
 
-	if (c->held->language == language_find("sh")) {
-		quoted = e2b_word(cwd);
-		return mem_printf("mkdir -p /tmp/user %s && cd -- %s\n", quoted, quoted);
-	}
-	if (c->held->language != language_find("js"))
-		return NULL;
-	cleanup_json struct json *text = json_new_string(cwd);
-	quoted = json_print(text);
-	return with_text(embed_find(BEGIN_JS)->data, "process.env.ASSAY_CWD", quoted);
+	return l && l->begin ? l->begin(cwd) : NULL;
 }
 
 /* Ours, before the first of a context. */

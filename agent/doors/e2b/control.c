@@ -17,11 +17,6 @@
 #define MEMORY_MIB   512
 #define DISK_MIB     64
 
-static struct boxes *boxes_of(const struct exchange *x)
-{
-	return server_options_of(exchange_server(x))->boxes;
-}
-
 /* As this API has errors. */
 static void refuse(struct exchange *x, unsigned status, const char *message)
 {
@@ -106,19 +101,19 @@ void e2b_create(struct exchange *x)
 		return;
 	}
 	struct error err = ERROR_INIT;
-	struct box *box = boxes_make(boxes_of(x), exchange_owner(x), body, &err);
+	struct box *box = boxes_make(e2b_boxes(x), exchange_owner(x), body, &err);
 	if (!box) {
 		refuse(x, 429, err.message);
 		return;
 	}
 	answer_with_token(x, 201, box);
-	boxes_put_back(boxes_of(x), box);
+	boxes_put_back(e2b_boxes(x), box);
 }
 
 /* Held; answered when there is none. */
 static struct box *find(struct exchange *x)
 {
-	struct box *box = boxes_find(boxes_of(x), exchange_part(x), exchange_owner(x));
+	struct box *box = boxes_find(e2b_boxes(x), exchange_part(x), exchange_owner(x));
 
 	if (!box)
 		refuse(x, 404, "there is no such sandbox");
@@ -132,7 +127,7 @@ void e2b_show(struct exchange *x)
 	if (!box)
 		return;
 	answer_with_token(x, 200, box);
-	boxes_put_back(boxes_of(x), box);
+	boxes_put_back(e2b_boxes(x), box);
 }
 
 void e2b_kill(struct exchange *x)
@@ -141,8 +136,8 @@ void e2b_kill(struct exchange *x)
 
 	if (!box)
 		return;
-	boxes_kill(boxes_of(x), box);
-	boxes_put_back(boxes_of(x), box);
+	boxes_kill(e2b_boxes(x), box);
+	boxes_put_back(e2b_boxes(x), box);
 	exchange_answer_text(x, 204, "application/json", "");
 }
 
@@ -160,7 +155,7 @@ static bool set_end(struct exchange *x, struct box *box, bool needed)
 	}
 	if (needed ||
 	    clock_wall_ms() + seconds * 1000 > box->ends_ms) /* connecting shortens nothing */
-		boxes_set_end(boxes_of(x), box, seconds);
+		boxes_set_end(e2b_boxes(x), box, seconds);
 	return true;
 }
 
@@ -172,7 +167,7 @@ void e2b_timeout(struct exchange *x)
 		return;
 	if (set_end(x, box, true))
 		exchange_answer_text(x, 204, "application/json", "");
-	boxes_put_back(boxes_of(x), box);
+	boxes_put_back(e2b_boxes(x), box);
 }
 
 /* With `memory: false` only its files stay. */
@@ -186,11 +181,11 @@ void e2b_pause(struct exchange *x)
 
 	if (!box)
 		return;
-	if (boxes_pause(boxes_of(x), box, json_get_bool(body, "memory", true)))
+	if (boxes_pause(e2b_boxes(x), box, json_get_bool(body, "memory", true)))
 		exchange_answer_text(x, 204, "application/json", "");
 	else
 		refuse(x, 409, "the sandbox is paused already");
-	boxes_put_back(boxes_of(x), box);
+	boxes_put_back(e2b_boxes(x), box);
 }
 
 void e2b_connect(struct exchange *x)
@@ -199,10 +194,10 @@ void e2b_connect(struct exchange *x)
 
 	if (!box)
 		return;
-	boxes_resume(boxes_of(x), box);
+	boxes_resume(e2b_boxes(x), box);
 	if (set_end(x, box, false))
 		answer_with_token(x, 200, box);
-	boxes_put_back(boxes_of(x), box);
+	boxes_put_back(e2b_boxes(x), box);
 }
 
 /* One of them: each is made, or is not, for itself. */
@@ -210,11 +205,11 @@ static struct json *fork_one(struct exchange *x, struct box *box, int64_t second
 {
 	struct json *row = json_object();
 	struct error err = ERROR_INIT;
-	struct box *fork = boxes_fork(boxes_of(x), box, seconds, &err);
+	struct box *fork = boxes_fork(e2b_boxes(x), box, seconds, &err);
 
 	if (fork) {
 		json_set(row, "sandbox", with_token(fork));
-		boxes_put_back(boxes_of(x), fork);
+		boxes_put_back(e2b_boxes(x), fork);
 		return row;
 	}
 	struct json *error = json_object();
@@ -242,7 +237,7 @@ void e2b_fork(struct exchange *x)
 	} else {
 		refuse(x, 400, "count (1 to 16) and timeout (seconds) are wanted");
 	}
-	boxes_put_back(boxes_of(x), box);
+	boxes_put_back(e2b_boxes(x), box);
 }
 
 /* One row, of now: what its files take. Nothing runs between two programs, and what one used is in
@@ -268,7 +263,7 @@ void e2b_metrics(struct exchange *x)
 	json_set_int(row, "diskUsed", (int64_t)box->home.bytes);
 	pthread_mutex_unlock(&box->lock);
 	json_set_int(row, "diskTotal", (int64_t)DISK_MIB << 20);
-	boxes_put_back(boxes_of(x), box);
+	boxes_put_back(e2b_boxes(x), box);
 	json_append(rows, row);
 	exchange_answer(x, 200, rows);
 }
@@ -279,7 +274,7 @@ void e2b_not_here(struct exchange *x)
 
 	if (*exchange_part(x) && !box)
 		return;
-	boxes_put_back(boxes_of(x), box);
+	boxes_put_back(e2b_boxes(x), box);
 	refuse(x, 501,
 	       "not here: sandboxes cannot be kept as snapshots, and have no network and no "
 	       "volumes; write files, run commands and code, fork, pause and connect");

@@ -8,6 +8,21 @@
 #include "agent/doors/e2b/box.h"
 #include "agent/doors/http/http.h"
 
+extern const struct route e2b_control_routes[]; /* with a key; ends with a NULL method */
+extern const struct route e2b_routes[];		/* for a sandbox, whose token lets in */
+
+/* --- agent/doors/e2b/guests.c --- */
+/* Of a server's options; boxes is borrowed as long as that one. */
+void e2b_guests(struct guests *ret, struct boxes *boxes);
+static inline struct boxes *e2b_boxes(const struct exchange *x)
+{
+	return server_options_of(exchange_server(x))->guests->self;
+}
+static inline struct box *exchange_box(const struct exchange *x) /* whom it is for */
+{
+	return exchange_guest(x);
+}
+
 /* --- agent/doors/e2b/control.c and list.c: sandboxes, with a key --- */
 void e2b_create(struct exchange *x);
 void e2b_list(struct exchange *x);
@@ -22,7 +37,24 @@ void e2b_metrics(struct exchange *x);
 void e2b_health(struct exchange *x);
 void e2b_not_here(struct exchange *x); /* what this API has, and a sandbox here has not */
 
-/* --- agent/doors/e2b/files.c and folders.c --- */
+/* --- agent/doors/e2b/languages.c --- */
+struct e2b_language {
+	const char *name;    /* of its row in sandbox/language.c */
+	bool is_default;     /* a sandbox begins with a context of it */
+	bool is_shell;	     /* commands are in it */
+	const char *options; /* of its interpreter, that take nothing behind them, each with a blank
+				around it; NULL: no program is handed to it */
+	const char *text;    /* the one behind which the program itself stands */
+	bool reads_on;	     /* options behind that are the interpreter's, too */
+	/* What a context begins with, in that folder; NULL: nothing. Caller frees. */
+	char *(*begin)(const char *cwd);
+};
+const struct e2b_language *e2b_language_at(size_t i);			  /* NULL past the last */
+const struct e2b_language *e2b_language(const struct language *language); /* NULL: no row */
+const struct language *e2b_shell(void);
+const struct language *e2b_notebook(void); /* whose cells are a notebook's */
+
+/* --- agent/doors/e2b/files.c, folders.c and multipart.c --- */
 void e2b_file_read(struct exchange *x);
 void e2b_file_write(struct exchange *x);
 void e2b_dir_list(struct exchange *x);
@@ -44,7 +76,7 @@ struct multipart {
 	void (*has)(void *self, const char *bytes, size_t len);
 	void (*ends)(void *self);
 	void *self;
-	/* multipart.c's */
+	/* Its own functions' affair. */
 	enum {
 		MULTIPART_BEFORE,
 		MULTIPART_BEHIND,
@@ -63,7 +95,6 @@ void multipart_add(struct multipart *m, const char *bytes, size_t len);
 /* --- agent/doors/e2b/kernels.c: contexts --- */
 /* With the sandbox's lock held; NULL: there is none. */
 struct box_context *e2b_find_context(struct box *box, const char *id);
-const struct language *e2b_notebook(void); /* whose cells are a notebook's */
 bool e2b_execute_check(struct exchange *x);
 void e2b_contexts(struct exchange *x);
 void e2b_context_make(struct exchange *x);
@@ -76,6 +107,8 @@ void e2b_execute(struct exchange *x, struct worker *w);
  * commands are goes to *ret_commands: each with a line end and a zero behind it, and a zero behind
  * the last one; NULL: there are none. Caller frees both. */
 char *e2b_cell(const char *code, char **ret_commands);
+/* A text with another in the place of a word of it. Caller frees. */
+char *e2b_with_text(const char *text, const char *word, const char *other);
 /* Ours, before the first cell of a notebook (begin.py); caller frees. */
 char *e2b_begin_text(const struct worker *worker);
 

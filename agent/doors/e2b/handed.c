@@ -18,18 +18,6 @@
 #define WORDS_MAX   ((size_t)1 << 20)
 #define PROGRAM_MAX ((size_t)1 << 20)
 
-/* Of which languages: those whose interpreter runs what it is given and nothing else. Perl's is
- * none of them, which hands a file on to what its first line names. */
-static const struct interpreter {
-	const char *language;
-	const char *options; /* that take nothing behind them, each with a blank around it */
-	const char *text;    /* the one behind which the program itself stands */
-	bool reads_on;	     /* options behind that are the interpreter's, too */
-} interpreters[] = {
-	{ "py", " -u -B -s -E -I -O -OO -q ", "-c", false },
-	{ "js", " --no-warnings ", "-e", true },
-};
-
 /* --- words --- */
 
 static const char plain[] =
@@ -117,7 +105,7 @@ static bool take_readers(const char **at)
 
 /* --- what is handed --- */
 
-static const struct interpreter *find(const char *word)
+static const struct e2b_language *find(const char *word)
 {
 	static const char *const folders[] = { "/usr/bin/", "/bin/", "/usr/local/bin/" };
 
@@ -127,14 +115,12 @@ static const struct interpreter *find(const char *word)
 			break;
 		}
 	const struct language *language = word ? language_find(word) : NULL;
-	for (size_t i = 0; language && i < ARRAY_SIZE(interpreters); i++)
-		if (language_find(interpreters[i].language) == language)
-			return &interpreters[i];
-	return NULL;
+	const struct e2b_language *l = language ? e2b_language(language) : NULL;
+	return l && l->options ? l : NULL;
 }
 
 /* Behind its options the file, or the program itself. */
-static bool take_program(struct handed *h, const struct interpreter *i, const char **at)
+static bool take_program(struct handed *h, const struct e2b_language *i, const char **at)
 {
 	char *word = take_word(at);
 
@@ -179,10 +165,10 @@ static bool read_command(struct handed *h, const char *command, char **ret_folde
 		if (*ret_folder && **ret_folder != '-' && take_text(&at, "&&"))
 			name = take_word(&at);
 	}
-	const struct interpreter *i = find(name);
+	const struct e2b_language *i = find(name);
 	if (!i || !take_program(h, i, &at))
 		return false;
-	h->language = language_find(i->language);
+	h->language = language_find(i->name);
 	return h->language && take_arguments(&at, h->code && i->reads_on) &&
 	       take_redirections(&at) && take_readers(&at) && !at[strspn(at, " \t\n")];
 }
@@ -304,10 +290,9 @@ int handed_screen_env(struct worker *w, int cancel_fd, const char *const *env, s
 	}
 	if (text.overflow)
 		return error_set(err, ERR_USAGE, "the variables are too long");
-	return !text.len ?
-		       0 :
-		       e2b_screen(w, cancel_fd, language_find("sh"), "a variable that was given",
-				  text.data, text.len, w->policy.allow, err);
+	return !text.len ? 0 :
+			   e2b_screen(w, cancel_fd, e2b_shell(), "a variable that was given",
+				      text.data, text.len, w->policy.allow, err);
 }
 
 /* The line of a shell that is all of a cell, without its mark; NULL: it is more, or another one. */

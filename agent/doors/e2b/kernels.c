@@ -4,17 +4,11 @@
  */
 #include "agent/doors/e2b/e2b.h"
 
-#include "agent/notebook.h"
 #include "base/mem.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct language *e2b_notebook(void)
-{
-	return notebook_language();
-}
 
 static const struct language *language_of(const char *name)
 {
@@ -129,13 +123,13 @@ static struct json *describe(const struct box_context *c)
 /* Those of the languages that E2B's sandboxes begin with: made when they are asked for first. */
 static void make_defaults(struct exchange *x, struct box *box)
 {
-	static const char *const names[] = { "py", "js" };
+	const struct e2b_language *l;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const struct language *language = language_find(names[i]);
+	for (size_t i = 0; (l = e2b_language_at(i)); i++) {
+		const struct language *language = language_find(l->name);
 		struct error ignored = ERROR_INIT; /* there may be no room: it is not told then */
 
-		if (find_default(box, language))
+		if (!l->is_default || find_default(box, language))
 			continue;
 		struct box_context *c = make(x, box, language, NULL, &ignored);
 		if (c)

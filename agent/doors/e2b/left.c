@@ -179,8 +179,8 @@ int e2b_screen_commands(struct worker *w, int cancel_fd, const char *commands, c
 			struct error *err)
 {
 	for (const char *at = commands; at && *at; at += strlen(at) + 1)
-		if (e2b_screen(w, cancel_fd, language_find("sh"), "a line of the shell", at,
-			       strlen(at), allow, err) < 0)
+		if (e2b_screen(w, cancel_fd, e2b_shell(), "a line of the shell", at, strlen(at),
+			       allow, err) < 0)
 			return -1;
 	return 0;
 }

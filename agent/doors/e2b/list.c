@@ -10,11 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct boxes *boxes_of(const struct exchange *x)
-{
-	return server_options_of(exchange_server(x))->boxes;
-}
-
 struct listing {
 	const char *state, *template_id, *after; /* those that are wanted; NULL: all */
 	struct json *rows, *wanted;		 /* wanted: "KEY=VALUE&..." taken apart */
@@ -98,10 +93,10 @@ static void add_row(void *self, const struct box *box)
 
 static uint64_t number_of(struct exchange *x, const char *id)
 {
-	struct box *box = boxes_find(boxes_of(x), id, exchange_owner(x));
+	struct box *box = boxes_find(e2b_boxes(x), id, exchange_owner(x));
 	uint64_t number = box ? box->number : 0;
 
-	boxes_put_back(boxes_of(x), box);
+	boxes_put_back(e2b_boxes(x), box);
 	return number;
 }
 
@@ -138,7 +133,7 @@ void e2b_list(struct exchange *x)
 		.most = limit && atol(limit) > 0 ? (size_t)atol(limit) : SIZE_MAX,
 	};
 
-	boxes_each(boxes_of(x), exchange_owner(x), add_row, &l);
+	boxes_each(e2b_boxes(x), exchange_owner(x), add_row, &l);
 	if (l.upwards)
 		turn_round(x, &l);
 	json_free(l.wanted);

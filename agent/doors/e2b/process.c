@@ -56,7 +56,7 @@ static const char *name_of(const char *cmd)
 
 static bool is_shell(const char *cmd)
 {
-	return language_find(name_of(cmd)) == language_find("sh");
+	return language_find(name_of(cmd)) == e2b_shell();
 }
 
 char *e2b_word(const char *word)
@@ -321,17 +321,17 @@ static int screen_handed(struct exchange *x, struct worker *w, struct command *c
 static int set_program(struct exchange *x, struct worker *w, struct box_process *p,
 		       struct command *c, struct program *program, struct error *err)
 {
-	const struct embed *feeder = embed_find(FEEDER);
+	const struct embed *feed = embed_find(FEEDER);
 	const char *code = c->code;
 
 	if (handed_screen_env(w, exchange_cancel_fd(x), c->env, err) < 0 ||
 	    screen_handed(x, w, c, err) < 0)
 		return -1;
 	if (!p->takes_input)
-		return program_set(program, "sh", code, strlen(code), TITLE, err);
-	if (e2b_screen(w, exchange_cancel_fd(x), language_find("sh"), "the command", code,
-		       strlen(code), c->allow ? c->allow : w->policy.allow, err) < 0 ||
-	    program_set(program, "py", feeder->data, embed_len(feeder), TITLE, err) < 0)
+		return program_set(program, e2b_shell()->name, code, strlen(code), TITLE, err);
+	if (e2b_screen(w, exchange_cancel_fd(x), e2b_shell(), "the command", code, strlen(code),
+		       c->allow ? c->allow : w->policy.allow, err) < 0 ||
+	    program_set(program, e2b_notebook()->name, feed->data, embed_len(feed), TITLE, err) < 0)
 		return -1;
 	cleanup_free char *size = p->is_terminal ?
 					  mem_printf("{\"cols\": %lld, \"rows\": %lld}",

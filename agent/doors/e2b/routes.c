@@ -1,11 +1,31 @@
 /*
- * Requests for a sandbox of E2B's wire, a row each, which its token lets in. No function stands
- * here; those for sandboxes themselves are in agent/doors/http/routes.c.
+ * Requests of E2B's wire, a row each: those for sandboxes as a whole, with a key, and those for
+ * one, which its token lets in. No function stands here.
  */
 #include "agent/doors/e2b/e2b.h"
 
 #define LINES  "application/x-ndjson"
 #define FRAMES "application/connect+json"
+
+const struct route e2b_control_routes[] = {
+	{ "GET", "/sandboxes", 0, NULL, e2b_list },
+	{ "POST", "/sandboxes", HTTP_JSON, NULL, e2b_create },
+	{ "GET", "/v2/sandboxes", 0, NULL, e2b_list },
+	{ "POST", "/v2/sandboxes", HTTP_JSON, NULL, e2b_create },
+	{ "GET", "/sandboxes/{}", 0, NULL, e2b_show },
+	{ "DELETE", "/sandboxes/{}", 0, NULL, e2b_kill },
+	{ "POST", "/sandboxes/{}/timeout", HTTP_JSON, NULL, e2b_timeout },
+	{ "POST", "/sandboxes/{}/pause", HTTP_BODY, NULL, e2b_pause },
+	{ "POST", "/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
+	{ "POST", "/v2/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
+	{ "GET", "/sandboxes/{}/metrics", 0, NULL, e2b_metrics },
+	{ "POST", "/sandboxes/{}/fork", HTTP_JSON, NULL, e2b_fork },
+	{ "POST", "/sandboxes/{}/snapshots", 0, NULL, e2b_not_here },
+	{ "PUT", "/sandboxes/{}/network", 0, NULL, e2b_not_here },
+	{ "GET", "/snapshots", 0, NULL, e2b_not_here },
+	{ "POST", "/volumes", 0, NULL, e2b_not_here },
+	{ NULL, NULL, 0, NULL, NULL },
+};
 
 const struct route e2b_routes[] = {
 	{ "GET", "/health", 0, NULL, e2b_health },

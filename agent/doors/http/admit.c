@@ -4,7 +4,6 @@
  */
 #include "agent/doors/http/server.h"
 
-#include "agent/doors/e2b/box.h"
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -47,21 +46,30 @@ static bool fits(const char *pattern, const char *path, char **ret_part)
 	return true;
 }
 
-static unsigned find_route(struct admission *a, const struct route *routes, const char *path,
-			   const char *method)
+/* The row of a table; NULL: it has none, *known: but one of another method. */
+static const struct route *find_row(struct admission *a, const struct route *table,
+				    const struct head *h, bool *known)
+{
+	for (const struct route *r = table; r->method; r++) {
+		free(TAKE_PTR(a->part));
+		if (!fits(r->path, h->path, &a->part))
+			continue;
+		if (!strcmp(r->method, h->method))
+			return r;
+		*known = true;
+	}
+	return NULL;
+}
+
+static unsigned find_route(struct admission *a, const struct route *const *tables,
+			   const struct head *h)
 {
 	bool known = false;
 
-	for (const struct route *r = routes; r->method; r++) {
-		free(TAKE_PTR(a->part));
-		if (!fits(r->path, path, &a->part))
-			continue;
-		if (!strcmp(r->method, method)) {
-			a->route = r;
-			return 0;
-		}
-		known = true;
-	}
+	for (; *tables && !a->route; tables++)
+		a->route = find_row(a, *tables, h, &known);
+	if (a->route)
+		return 0;
 	return known ? refuse(a, MHD_HTTP_METHOD_NOT_ALLOWED, "this path knows another method") :
 		       refuse(a, MHD_HTTP_NOT_FOUND, "there is no such path");
 }
@@ -107,129 +115,57 @@ static unsigned check_type(struct MHD_Connection *mhd, struct admission *a)
 				  "the body must be JSON: Content-Type: application/json");
 }
 
-/* What a Host of "PORT-ID.NAME" has before its name: a sandbox of E2B's wire. */
-static size_t box_label(const char *host)
+const char *head_path(const struct head *h)
 {
-	size_t port = strspn(host, "0123456789");
-
-	if (!port || host[port] != '-')
-		return 0;
-	size_t id = strspn(host + port + 1, "0123456789abcdef");
-	return id == BOX_ID_LEN && host[port + 1 + id] == '.' ? port + 1 + id : 0;
+	return h->path;
 }
 
-/* Whom a request is for: its id, owned; NULL: for none. */
-static char *box_of(struct MHD_Connection *mhd)
+const char *head_method(const struct head *h)
 {
-	const char *id = header(mhd, "E2b-Sandbox-Id"), *host = header(mhd, "Host");
-	size_t len = host ? box_label(host) : 0;
-
-	if (id)
-		return mem_strdup(id);
-	return len ? mem_strndup(host + len - BOX_ID_LEN, BOX_ID_LEN) : NULL;
+	return h->method;
 }
 
-/* Those that answer here, of all that a sandbox of E2B's has: its interpreter and its envd. */
-static bool is_port_here(long port)
+const char *head_header(const struct head *h, const char *name)
 {
-	return port == 49999 || port == 49983;
+	return header(h->mhd, name);
 }
 
-/* Which of its ports is meant; 0: it is not said. */
-static long port_of(struct MHD_Connection *mhd)
+const char *head_query(const struct head *h, const char *name)
 {
-	const char *port = header(mhd, "E2b-Sandbox-Port"), *host = header(mhd, "Host");
-
-	port = port ? port : host && box_label(host) ? host : NULL;
-	return port ? strtol(port, NULL, 10) : 0;
-}
-
-/* As E2B's envd and its proxy say it. id may be NULL. */
-static unsigned refuse_as_envd(struct admission *a, unsigned status, const char *id,
-			       const char *message)
-{
-	a->said = json_object();
-	json_set_int(a->said, "code", status);
-	json_set_string(a->said, "message", message);
-	if (id)
-		json_set_string(a->said, "sandboxId", id);
-	return status;
-}
-
-/* As their proxy says it; whether there is such a sandbox is its owner's to know. */
-static unsigned refuse_port(struct admission *a, const char *id, long port)
-{
-	refuse_as_envd(a, MHD_HTTP_BAD_GATEWAY, id,
-		       a->box ? "The sandbox is running but port is not open" : "port is not open");
-	json_set_int(a->said, "port", port);
-	json_set_string(a->said, "detail",
-			"sandboxes of this server have no network: no port of one can be reached; "
-			"use its files, commands and code instead");
-	return MHD_HTTP_BAD_GATEWAY;
-}
-
-static const char *query(struct MHD_Connection *mhd, const char *name)
-{
-	const char *value = microhttpd.header(mhd, MHD_GET_ARGUMENT_KIND, name);
+	const char *value = microhttpd.header(h->mhd, MHD_GET_ARGUMENT_KIND, name);
 
 	return value ? value : "";
 }
 
-/* An address of a file that a client made with the sandbox's token, which it need not name: held,
- * or NULL. */
-static struct box *enter_signed(const struct server *s, struct MHD_Connection *mhd, const char *id,
-				const char *path, const char *method, bool *ret_expired)
+/* False: the request is for no guest. */
+static bool enter(const struct server *s, const struct head *h, struct admission *a,
+		  unsigned *ret_status)
 {
-	const char *operation = !strcmp(method, "GET") ? "read" : "write";
+	const struct guests *guests = s->options.guests;
+	struct entry entry = { .guest = NULL };
 
-	if (strcmp(path, "/files") || !*query(mhd, "signature"))
-		return NULL;
-	struct box *box =
-		boxes_enter_signed(s->options.boxes, query(mhd, "path"), operation,
-				   query(mhd, "username"), query(mhd, "signature_expiration"),
-				   query(mhd, "signature"), ret_expired);
-	if (!box || !id || !strcmp(id, box->id))
-		return box;
-	boxes_put_back(s->options.boxes, box);
-	return NULL;
+	if (!guests || !guests->enter(guests->self, h, &entry))
+		return false;
+	a->guest = entry.guest;
+	a->owner = entry.owner;
+	a->said = entry.said;
+	a->reads_on = entry.reads_on;
+	*ret_status = entry.status ? entry.status : find_route(a, guests->routes, h);
+	if (!*ret_status)
+		*ret_status = check_type(h->mhd, a);
+	return true;
 }
 
-/* A sandbox's token lets in, and nothing else does. */
-static unsigned enter_box(const struct server *s, struct MHD_Connection *mhd, const char *id,
-			  const char *path, const char *method, struct admission *a)
+static unsigned check_names(const struct server *s, struct MHD_Connection *mhd, struct admission *a)
 {
-	const char *token = header(mhd, "X-Access-Token");
-	long port = port_of(mhd);
-
-	bool expired = false;
-	token = token ? token : header(mhd, "E2B-Traffic-Access-Token");
-	a->box = token && id ? boxes_enter(s->options.boxes, id, token) :
-			       enter_signed(s, mhd, id, path, method, &expired);
-	if (port && !is_port_here(port))
-		return refuse_port(a, id ? id : "", port);
-	/* In envd's own words, which a form that is sent from a page is to read. */
-	a->reads_on = !a->box && !token && *query(mhd, "signature");
-	if (a->reads_on)
-		return refuse_as_envd(a, MHD_HTTP_UNAUTHORIZED, NULL,
-				      expired ? "signature is already expired" :
-						"invalid signature");
-	if (!a->box)
-		return refuse_as_envd(a, MHD_HTTP_BAD_GATEWAY, id,
-				      "The sandbox was not found: it has ended or is paused, or "
-				      "never was");
-	a->owner = a->box->owner;
-	unsigned status = find_route(a, e2b_routes, path, method);
-	return status ? status : check_type(mhd, a);
-}
-
-static unsigned check_names(const struct guard *g, struct MHD_Connection *mhd, struct admission *a)
-{
+	const struct guard *g = s->options.guard;
 	const char *host = header(mhd, "Host"), *origin = header(mhd, "Origin");
 
 	if (origin && !guard_origin(g, origin))
 		return refuse(a, MHD_HTTP_FORBIDDEN, "Origin: no page of another server may ask");
-	if (host && box_label(host))
-		host += box_label(host) + 1;
+	size_t label = host && s->options.guests ? s->options.guests->label(host) : 0;
+	if (label)
+		host += label + 1;
 	if (!g->open && (!host || !guard_host(g, host)))
 		return refuse(a, MHD_HTTP_FORBIDDEN,
 			      "Host: this server is not called so (--host NAME, where it is "
@@ -246,7 +182,7 @@ static const char *const singles[] = { "Content-Length", "Transfer-Encoding", "H
 				       "Authorization",	 "X-Access-Token",    "E2b-Sandbox-Id",
 				       "Expect",	 "E2b-Sandbox-Port" };
 
-struct head {
+struct singles {
 	unsigned seen; /* of singles, a bit each */
 	bool bad;
 };
@@ -263,7 +199,7 @@ static bool is_token(const char *name)
 static enum MHD_Result look_at_header(void *self, enum MHD_ValueKind kind, const char *name,
 				      const char *value)
 {
-	struct head *h = self;
+	struct singles *h = self;
 
 	(void)kind;
 	(void)value;
@@ -280,7 +216,7 @@ static enum MHD_Result look_at_header(void *self, enum MHD_ValueKind kind, const
 static unsigned check_head(struct MHD_Connection *mhd, struct admission *a)
 {
 	const char *coding = header(mhd, "Transfer-Encoding");
-	struct head h = { .seen = 0 };
+	struct singles h = { .seen = 0 };
 
 	microhttpd.headers(mhd, MHD_HEADER_KIND, look_at_header, &h);
 	if (h.bad)
@@ -311,28 +247,26 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 	       const char *method, struct admission *ret)
 {
 	const struct guard *g = s->options.guard;
-	const char *path = url;
+	struct head head = { mhd, url, method };
 
 	*ret = (struct admission){ .route = NULL };
 	if (foreign)
 		return refuse(ret, MHD_HTTP_FORBIDDEN, "this socket is another user's");
 	unsigned status = check_head(mhd, ret);
 	if (!status)
-		status = check_names(g, mhd, ret);
+		status = check_names(s, mhd, ret);
 	if (status)
 		return status;
-	cleanup_free char *id = s->options.boxes ? box_of(mhd) : NULL;
-	if (id || (s->options.boxes && !strcmp(path, "/files") && *query(mhd, "signature")))
-		return enter_box(s, mhd, id, path, method, ret);
-	const struct guard_key *key = key_of_path(g, &path);
+	if (enter(s, &head, ret, &status))
+		return status;
+	const struct guard_key *key = key_of_path(g, &head.path);
 	key = key ? key : key_of_header(g, mhd);
-	unsigned routed =
-		find_route(ret, s->options.routes ? s->options.routes : http_routes, path, method);
+	unsigned routed = find_route(ret, s->options.routes, &head);
 	if (!g->open && !key && (routed || !(ret->route->flags & HTTP_ANYBODY)))
 		return refuse(ret, MHD_HTTP_UNAUTHORIZED,
 			      "a key is needed: X-API-Key: KEY; assay serve printed it at its "
 			      "first start, and keeps it in its file of keys");
 	ret->owner = key ? key->owner : NULL;
 	status = routed ? routed : check_type(mhd, ret);
-	return strncmp(path, PISTON, strlen(PISTON)) ? status : say_as_piston(ret, status);
+	return strncmp(head.path, PISTON, strlen(PISTON)) ? status : say_as_piston(ret, status);
 }

@@ -64,9 +64,9 @@ const char *exchange_query(const struct exchange *x, const char *name)
 	return microhttpd.header(x->mhd, MHD_GET_ARGUMENT_KIND, name);
 }
 
-struct box *exchange_box(const struct exchange *x)
+void *exchange_guest(const struct exchange *x)
 {
-	return x->box;
+	return x->guest;
 }
 
 const char *exchange_part(const struct exchange *x)

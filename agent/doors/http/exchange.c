@@ -5,7 +5,6 @@
  */
 #include "agent/doors/http/server.h"
 
-#include "agent/doors/e2b/box.h"
 #include "agent/doors/service/weight.h"
 #include "base/clock.h"
 #include "base/io.h"
@@ -24,11 +23,17 @@
 
 /* --- holding --- */
 
+void server_leave(struct server *s, void *guest)
+{
+	if (s->options.guests)
+		s->options.guests->leave(s->options.guests->self, guest);
+}
+
 static void exchange_free(struct exchange *x)
 {
 	struct exchange **at = &x->server->staying;
 
-	boxes_put_back(x->server->options.boxes, x->box);
+	server_leave(x->server, x->guest);
 	pthread_mutex_lock(&x->server->lock);
 	while (*at && *at != x)
 		at = &(*at)->next_staying;
@@ -454,7 +459,7 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 {
 	struct exchange *x = mem_alloc(sizeof(*x));
 	char *part = TAKE_PTR(a->part);
-	struct box *box = TAKE_PTR(a->box);
+	void *guest = TAKE_PTR(a->guest);
 
 	*x = (struct exchange){
 		.server = s,
@@ -463,7 +468,7 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 		.route = a->route,
 		.part = part,
 		.owner = a->owner,
-		.box = box,
+		.guest = guest,
 		.body = BUF_INIT(HTTP_BODY_MAX),
 		.streams = a->route->stream ||
 			   (a->route->flags & HTTP_STREAMS && exchange_wants_events(mhd)),
@@ -526,7 +531,7 @@ static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, c
 	}
 	if (status || draining) {
 		free(a.part);
-		boxes_put_back(s->options.boxes, a.box);
+		server_leave(s, a.guest);
 		if (a.said)
 			return queue_said(s, mhd, status, a.said);
 		return status ? queue_refusal(s, mhd, status, a.why) :

@@ -12,18 +12,16 @@
 
 struct server;
 struct exchange;
-struct box;
-struct boxes;
 
 struct server_options {
 	struct service *service; /* borrowed until server_close, as all here */
-	struct mcp *mcp;	 /* NULL, as boxes, where routes has nothing that asks for it */
-	struct boxes *boxes;
+	struct mcp *mcp;	 /* NULL, as guests, where routes has nothing that asks for it */
+	const struct guests *guests;
 	const struct guard *guard;
-	const struct route *routes; /* what is answered at all; NULL: everything */
-	unsigned restarts;	    /* of servers before it that died */
-	int listen_fd;		    /* owned by the server from server_open on */
-	const char *cert;	    /* PEM texts: TLS; or NULL */
+	const struct route *const *routes; /* what is answered at all: tables, and a NULL */
+	unsigned restarts;		   /* of servers before it that died */
+	int listen_fd;			   /* owned by the server from server_open on */
+	const char *cert;		   /* PEM texts: TLS; or NULL */
 	const char *cert_key;
 };
 int server_open(struct server **ret, const struct server_options *options, struct error *err);
@@ -71,8 +69,43 @@ struct route {
 extern const struct route http_routes[]; /* ends with a NULL method; agent/doors/http/routes.c */
 /* Of these, what a conversation answers whose sandbox is lent: programs, and nothing of its log. */
 extern const struct route http_lent_routes[];
-/* Of requests for a sandbox of E2B's wire, which its token lets in; agent/doors/e2b/routes.c. */
-extern const struct route e2b_routes[];
+
+/* --- for doors behind the same server --- */
+
+/* What a request begins with, before a byte of its body is there. */
+struct head;
+const char *head_path(const struct head *h);
+const char *head_method(const struct head *h);
+const char *head_header(const struct head *h, const char *name); /* NULL: not there */
+const char *head_query(const struct head *h, const char *name);	 /* "": not there */
+
+/* Who comes in with such a request. */
+struct entry {
+	void *guest; /* held until it is left, refused or not; NULL: none */
+	const char *owner;
+	unsigned status;   /* that refuses it, or 0 */
+	struct json *said; /* with that; owned */
+	bool reads_on;	   /* it is said when the body has come */
+};
+
+/* What a door has that requests are for: not a key lets in to one, but what they carry. All are
+ * called by the server's own threads. */
+struct guests {
+	const struct route *const *routes; /* of requests for one: tables, and a NULL */
+	/* How much of a Host stands before the name of the server, if it is for one. */
+	size_t (*label)(const char *host);
+	/* False: the request is for none, and ret is left alone. */
+	bool (*enter)(void *self, const struct head *h, struct entry *ret);
+	void (*leave)(void *self, void *guest); /* NULL allowed */
+	void (*look)(void *self);		/* every now and then: whose time is over */
+	void (*count)(void *self, struct json *health);
+	void (*measure)(void *self, struct buf *out); /* by http_add_metric */
+	void *self;
+};
+
+/* As Prometheus has it. */
+void http_add_metric(struct buf *out, const char *name, const char *type, const char *help,
+		     uint64_t value);
 
 /* What a handler may ask. */
 const char *exchange_header(const struct exchange *x, const char *name);
@@ -80,7 +113,7 @@ const char *exchange_header(const struct exchange *x, const char *name);
  * NULL: there are none, or they have more than most bytes. */
 struct json *exchange_headers(const struct exchange *x, const char *prefix, size_t most);
 const char *exchange_query(const struct exchange *x, const char *name); /* NULL: not there */
-struct box *exchange_box(const struct exchange *x);   /* whom it is for; held by the exchange */
+void *exchange_guest(const struct exchange *x);	      /* whom it is for; held by the exchange */
 const char *exchange_part(const struct exchange *x);  /* what {} was; "" */
 const char *exchange_owner(const struct exchange *x); /* NULL: the user himself */
 struct contexts *exchange_contexts(const struct exchange *x);
@@ -141,7 +174,7 @@ void server_look(struct server *server, struct server_load *ret);
  * waits for another's pause. looked_ms is the exchange's own, 0 at first. */
 bool http_looks_on(struct exchange *x, int64_t *looked_ms);
 
-/* agent/doors/http/{execute,sandbox,contexts,runs,events,piston,fusion,remote}.c */
+/* agent/doors/http/{execute,sandbox,contexts,runs,events,piston,remote}.c */
 void http_execute(struct exchange *x, struct worker *w);
 void http_sandbox(struct exchange *x, struct worker *w);
 void http_runs(struct exchange *x, struct worker *w);
@@ -161,30 +194,13 @@ void http_piston_runtimes(struct exchange *x, struct worker *w);
 void http_piston_execute(struct exchange *x, struct worker *w);
 void http_piston_packages(struct exchange *x, struct worker *w);
 void http_piston_install(struct exchange *x, struct worker *w);
-void http_fusion_run_code(struct exchange *x, struct worker *w);
-void http_fusion_run_jupyter(struct exchange *x, struct worker *w);
-void http_fusion_ping(struct exchange *x);
-void http_fusion_not_here(struct exchange *x); /* what that server has, and this one has not */
-/* An error as that server has it. */
-void fusion_refuse(struct exchange *x, unsigned status, const char *message);
-/* The same of a body that is not what is wanted: 422, as its validation says it. */
-void fusion_refuse_body(struct exchange *x, const char *message);
 /* What is asked for, out of a body; limits become those that hold. */
 struct program;
 int piston_read(struct program *ret, const struct json *body, const struct language *language,
 		const struct policy *policy, struct sandbox_limits *limits, struct error *err);
-int fusion_read(struct program *ret, const struct json *body, struct sandbox_limits *limits,
-		struct error *err);
-/* The cells of a notebook, of which it reads the bounds; its files into given, which may be begun
- * where it fails. */
-int fusion_read_notebook(const struct json *body, struct sandbox_limits *limits,
-			 int64_t *ret_all_ms, struct task *given, struct error *err);
 /* call_run, but that what is no program of its language is answered in the words and with the exit
  * code of its interpreter, which read it and ran nothing of it (invalid.c). */
 int http_run_program(struct worker *w, const struct call *call, const struct program *program,
 		     struct loop_result *ret, struct error *err);
-/* Of both: files of a request, and those that are asked for, from what a run left. */
-int fusion_add_files(struct task *task, const struct json *files, struct error *err);
-void fusion_fetch(const struct loop_result *result, const struct json *wanted, struct json *files);
 
 #endif

@@ -4,7 +4,6 @@
  */
 #include "agent/doors/http/http.h"
 
-#include "agent/doors/e2b/box.h"
 #include "agent/doors/service/owned.h"
 #include "base/host.h"
 #include "base/mem.h"
@@ -64,14 +63,14 @@ void http_health(struct exchange *x)
 	struct contexts_counts contexts;
 	contexts_count(exchange_contexts(x), &contexts);
 	json_set_int(document, "contexts", (int64_t)contexts.open);
-	struct boxes_counts boxes;
-	boxes_count(server_options_of(exchange_server(x))->boxes, &boxes);
-	json_set_int(document, "sandboxes", (int64_t)boxes.open);
+	const struct guests *guests = server_options_of(exchange_server(x))->guests;
+	if (guests)
+		guests->count(guests->self, document);
 	exchange_answer(x, 200, document);
 }
 
-static void add_metric(struct buf *out, const char *name, const char *type, const char *help,
-		       uint64_t value)
+void http_add_metric(struct buf *out, const char *name, const char *type, const char *help,
+		     uint64_t value)
 {
 	buf_addf(out, "# HELP assay_%s %s\n# TYPE assay_%s %s\nassay_%s %" PRIu64 "\n", name, help,
 		 name, type, name, value);
@@ -124,21 +123,23 @@ static void add_work(struct buf *out, const struct service_load *load)
 {
 	int64_t available = host_memory_available();
 
-	add_metric(out, "workers", "gauge", "Programs and questions worked on at once, at most.",
-		   load->parallel);
-	add_metric(out, "memory_limit_bytes", "gauge",
-		   "That their programs may have together, at most.", (uint64_t)load->memory_bytes);
+	http_add_metric(out, "workers", "gauge",
+			"Programs and questions worked on at once, at most.", load->parallel);
+	http_add_metric(out, "memory_limit_bytes", "gauge",
+			"That their programs may have together, at most.",
+			(uint64_t)load->memory_bytes);
 	if (available >= 0)
-		add_metric(out, "memory_available_bytes", "gauge",
-			   "That this machine has for more.", (uint64_t)available);
-	add_metric(out, "running", "gauge", "Of them, under way.", load->running);
-	add_metric(out, "waiting", "gauge", "That wait for a worker.", load->waiting);
-	add_metric(out, "queue", "gauge", "That may wait, at most.", load->queue);
-	add_metric(out, "done_total", "counter", "Ended.", load->done);
-	add_metric(out, "refused_total", "counter", "Not taken: the queue was full.",
-		   load->refused);
-	add_metric(out, "lost_total", "counter",
-		   "Programs whose sandbox could not be made, or died under them.", load->lost);
+		http_add_metric(out, "memory_available_bytes", "gauge",
+				"That this machine has for more.", (uint64_t)available);
+	http_add_metric(out, "running", "gauge", "Of them, under way.", load->running);
+	http_add_metric(out, "waiting", "gauge", "That wait for a worker.", load->waiting);
+	http_add_metric(out, "queue", "gauge", "That may wait, at most.", load->queue);
+	http_add_metric(out, "done_total", "counter", "Ended.", load->done);
+	http_add_metric(out, "refused_total", "counter", "Not taken: the queue was full.",
+			load->refused);
+	http_add_metric(out, "lost_total", "counter",
+			"Programs whose sandbox could not be made, or died under them.",
+			load->lost);
 	add_times(out, "wait", "For a worker.", &load->waited);
 	add_times(out, "work", "In a worker.", &load->worked);
 }
@@ -148,38 +149,16 @@ static void add_contexts(struct buf *out, struct contexts *contexts)
 	struct contexts_counts counts;
 
 	contexts_count(contexts, &counts);
-	add_metric(out, "contexts", "gauge", "Open, of all keys.", counts.open);
-	add_metric(out, "contexts_refused_total", "counter",
-		   "Not opened: there were as many as may be.", counts.refused);
-	add_metric(out, "contexts_scarce_total", "counter",
-		   "Not opened: the machine had less memory left than a program may take.",
-		   counts.scarce);
-	add_metric(out, "contexts_unused_total", "counter", "Closed: not used for too long.",
-		   counts.unused);
-	add_metric(out, "contexts_outlived_total", "counter", "Closed: there for too long.",
-		   counts.outlived);
-}
-
-static void add_sandboxes(struct buf *out, struct boxes *boxes)
-{
-	struct boxes_counts counts;
-
-	boxes_count(boxes, &counts);
-	add_metric(out, "sandboxes", "gauge", "Of E2B's wire, open, of all keys.", counts.open);
-	add_metric(out, "sandboxes_refused_total", "counter",
-		   "Not made: there were as many as may be.", counts.refused);
-	add_metric(out, "sandboxes_unused_total", "counter", "Ended: not used for too long.",
-		   counts.unused);
-	add_metric(out, "sandboxes_outlived_total", "counter",
-		   "Ended: their own time, or that of all, was over.", counts.outlived);
-	add_metric(out, "sandboxes_kept_bytes", "gauge",
-		   "Of what their commands say and are told, held.", boxes_kept(boxes));
-	struct store_used files;
-	store_look(boxes_store(boxes), &files);
-	add_metric(out, "sandboxes_files_memory_bytes", "gauge",
-		   "Of their files, in memory, with those that are being sent.", files.memory);
-	add_metric(out, "sandboxes_files_disk_bytes", "gauge", "The same, on disk.", files.disk);
-	add_metric(out, "sandboxes_files_on_disk", "gauge", "Files that are there.", files.files);
+	http_add_metric(out, "contexts", "gauge", "Open, of all keys.", counts.open);
+	http_add_metric(out, "contexts_refused_total", "counter",
+			"Not opened: there were as many as may be.", counts.refused);
+	http_add_metric(out, "contexts_scarce_total", "counter",
+			"Not opened: the machine had less memory left than a program may take.",
+			counts.scarce);
+	http_add_metric(out, "contexts_unused_total", "counter", "Closed: not used for too long.",
+			counts.unused);
+	http_add_metric(out, "contexts_outlived_total", "counter", "Closed: there for too long.",
+			counts.outlived);
 }
 
 void http_metrics(struct exchange *x)
@@ -196,13 +175,15 @@ void http_metrics(struct exchange *x)
 	if (exchange_owner(x))
 		add_share(&out, options->service, exchange_owner(x));
 	add_contexts(&out, exchange_contexts(x));
-	add_sandboxes(&out, options->boxes);
-	add_metric(&out, "draining", "gauge", "1: it is about to end.", http.draining);
-	add_metric(&out, "restarts_total", "counter",
-		   "Servers that died, each followed by another.", options->restarts);
-	add_metric(&out, "connections", "gauge", "Open.", http.connections);
-	add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.", http.body_bytes);
-	add_metric(&out, "requests_total", "counter", "Answered.", http.requests);
+	if (options->guests)
+		options->guests->measure(options->guests->self, &out);
+	http_add_metric(&out, "draining", "gauge", "1: it is about to end.", http.draining);
+	http_add_metric(&out, "restarts_total", "counter",
+			"Servers that died, each followed by another.", options->restarts);
+	http_add_metric(&out, "connections", "gauge", "Open.", http.connections);
+	http_add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.",
+			http.body_bytes);
+	http_add_metric(&out, "requests_total", "counter", "Answered.", http.requests);
 	buf_addstr(&out, "# HELP assay_responses_total By the class of their status.\n"
 			 "# TYPE assay_responses_total counter\n");
 	for (unsigned i = 2; i < ARRAY_SIZE(http.by_class); i++)

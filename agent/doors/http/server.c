@@ -6,7 +6,6 @@
  */
 #include "agent/doors/http/server.h"
 
-#include "agent/doors/e2b/box.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -139,8 +138,8 @@ static void *watch(void *self)
 			if (s->cut || (s->draining && exchange_has_left(x)))
 				exchange_cancel(x);
 		pthread_mutex_unlock(&s->lock);
-		if (s->options.boxes)
-			boxes_look(s->options.boxes);
+		if (s->options.guests)
+			s->options.guests->look(s->options.guests->self);
 	}
 	return NULL;
 }

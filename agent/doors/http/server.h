@@ -49,7 +49,7 @@ struct exchange {
 	const struct route *route;
 	char *part;
 	const char *owner;
-	struct box *box; /* held; NULL: none */
+	void *guest; /* held; NULL: none */
 	struct buf body;
 	size_t passed; /* bytes of it that were taken as they came */
 	struct json *json;
@@ -102,6 +102,7 @@ void exchange_drop_body(struct exchange *x);
 bool exchange_wants_events(struct MHD_Connection *mhd);
 
 /* agent/doors/http/exchange.c */
+void server_leave(struct server *s, void *guest); /* of whom an exchange or an admission has */
 enum MHD_Result exchange_on_request(void *self, struct MHD_Connection *mhd, const char *url,
 				    const char *method, const char *version, const char *bytes,
 				    size_t *len, void **context);
@@ -114,10 +115,15 @@ void exchange_cancel(struct exchange *x);
 void exchange_leave(struct exchange *x, bool ends);
 
 /* agent/doors/http/admit.c: who may ask for what. 0, or the status that refuses it with why. */
+struct head {
+	struct MHD_Connection *mhd;
+	const char *path, *method;
+};
+
 struct admission {
 	const struct route *route;
 	const char *owner; /* NULL: the user himself */
-	struct box *box;   /* held; NULL: it is for none */
+	void *guest;	   /* held; NULL: it is for none */
 	char *part;	   /* owned */
 	bool unsaid;	   /* nothing says that the body is JSON */
 	char why[256];

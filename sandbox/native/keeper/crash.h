@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 /* A core_pattern that is a pipe starts the host's handler, as the host's root,
- * at a limit of 0; 1 is the kernel's word for "not even that" (coredump.c). */
+ * at a limit of 0; 1 is the kernel's word for "not even that" (fs/coredump.c). */
 #define CORE_NONE 1
 
 struct crash {

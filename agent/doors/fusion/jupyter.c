@@ -3,8 +3,9 @@
  * as long as the request. Each is a program like any, and one that fails may leave nothing to the
  * next.
  */
-#include "agent/doors/e2b/e2b.h"
+#include "agent/doors/fusion/fusion.h"
 
+#include "agent/doors/e2b/e2b.h"
 #include "agent/doors/service/program.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -261,7 +262,7 @@ static struct json *driver(const struct notebook *n, int64_t took_ms)
 	return o;
 }
 
-void http_fusion_run_jupyter(struct exchange *x, struct worker *w)
+void fusion_run_jupyter(struct exchange *x, struct worker *w)
 {
 	struct notebook n = { .x = x,
 			      .w = w,

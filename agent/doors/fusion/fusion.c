@@ -3,7 +3,7 @@
  * /run_code. What a run came to is the engine's outcome; files that are asked for are those that
  * the program left. No outcome is made up for it.
  */
-#include "agent/doors/http/http.h"
+#include "agent/doors/fusion/fusion.h"
 
 #include "agent/doors/service/program.h"
 #include "base/base64.h"
@@ -87,12 +87,12 @@ void fusion_refuse_body(struct exchange *x, const char *message)
 	exchange_answer(x, 422, body);
 }
 
-void http_fusion_ping(struct exchange *x)
+void fusion_ping(struct exchange *x)
 {
 	exchange_answer(x, 200, json_new_string("pong"));
 }
 
-void http_fusion_not_here(struct exchange *x)
+void fusion_not_here(struct exchange *x)
 {
 	fusion_refuse(x, 501,
 		      "not here: there are no datasets, prompts or metrics; programs run by "
@@ -205,7 +205,7 @@ static struct json *answer(const struct worker *w, const struct loop_result *r,
 	return object;
 }
 
-void http_fusion_run_code(struct exchange *x, struct worker *w)
+void fusion_run_code(struct exchange *x, struct worker *w)
 {
 	cleanup_loop_result struct loop_result result = { .execution.exit_code = -1,
 							  .status = RUN_SANDBOX_ERROR };
