@@ -201,7 +201,10 @@ void http_metrics(struct exchange *x)
 	add_metric(&out, "restarts_total", "counter",
 		   "Servers that died, each followed by another.", options->restarts);
 	add_metric(&out, "connections", "gauge", "Open.", http.connections);
-	add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.", http.body_bytes);
+	add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.",
+		   http.held_bytes[HELD_REQUEST]);
+	add_metric(&out, "answer_bytes", "gauge", "Of answers that are not taken yet, held.",
+		   http.held_bytes[HELD_ANSWER]);
 	add_metric(&out, "requests_total", "counter", "Answered.", http.requests);
 	buf_addstr(&out, "# HELP assay_responses_total By the class of their status.\n"
 			 "# TYPE assay_responses_total counter\n");
