@@ -149,6 +149,8 @@ static void add_contexts(struct buf *out, struct contexts *contexts)
 
 	contexts_count(contexts, &counts);
 	add_metric(out, "contexts", "gauge", "Open, of all keys.", counts.open);
+	add_metric(out, "contexts_bytes", "gauge", "Of programs and files that they have.",
+		   counts.bytes);
 	add_metric(out, "contexts_refused_total", "counter",
 		   "Not opened: there were as many as may be.", counts.refused);
 	add_metric(out, "contexts_scarce_total", "counter",
