@@ -178,7 +178,7 @@ void context_thin(struct context *c)
 	}
 }
 
-bool context_is_full(const struct context *c)
+size_t context_bytes(const struct context *c)
 {
 	size_t bytes = 0;
 
@@ -189,7 +189,12 @@ bool context_is_full(const struct context *c)
 		for (size_t f = 0; f < cell->file_count; f++)
 			bytes += cell->files[f].bytes ? cell->files[f].len : 0;
 	}
-	return c->count - c->from >= CONTEXT_CELLS_MAX || bytes > CONTEXT_BYTES;
+	return bytes;
+}
+
+bool context_is_full(const struct context *c)
+{
+	return c->count - c->from >= CONTEXT_CELLS_MAX || context_bytes(c) > CONTEXT_BYTES;
 }
 
 char *context_full_why(const struct context *c)

@@ -67,6 +67,8 @@ void context_add(struct context *c, struct context_cell *cell, bool anew);
 struct context_cell *context_take_last(struct context *c);
 /* As it was when it had so many cells, and began with that one. */
 void context_go_back(struct context *c, size_t count, size_t from);
+/* What its programs, their inputs and the files that they left have. */
+size_t context_bytes(const struct context *c);
 bool context_is_full(const struct context *c);
 /* By which bound, in words; NULL: it is not. Caller frees. */
 char *context_full_why(const struct context *c);

@@ -224,7 +224,7 @@ def late(s):
                                      ("/process.Process/Start", command, "application/connect+json", b"not_found")):
         b = Box(s)
         c = s.raw(b.head(path, len(body), kind) + body[:7])
-        ok(s.until("assay_body_bytes", 7), "a request is on its way")
+        ok(s.until("assay_body_bytes", len(body)), "a request is on its way")
         same(s.ask("DELETE", "/sandboxes/" + b.id).status, 204, "its sandbox is killed")
         c.sendall(body[7:])
         seen = b""

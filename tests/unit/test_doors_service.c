@@ -354,9 +354,61 @@ static void test_forgotten(void **state)
 	buf_release(&seen);
 }
 
+/* A program in a context of an owner's, which is given so many bytes; whether it may begin. */
+static bool give(struct contexts *c, const char *id, const char *owner, size_t len)
+{
+	struct error err = ERROR_INIT;
+	struct held *held;
+
+	if (contexts_take(c, id, owner, 0, &held, &err) < 0) {
+		assert_int_equal(err.kind, ERR_BUDGET);
+		return false;
+	}
+	struct task task = { .prompt = NULL };
+	task_add_bytes(&task, "a", mem_alloc(len + 1), len);
+	assert_int_equal(held_add_files(held, &task, &err), 0);
+	contexts_put_back(c, held);
+	task_release(&task);
+	return true;
+}
+
+/* What contexts have been given has a bound over all of them, half of which is one owner's. */
+static void test_bytes_of_all(void **state)
+{
+	const struct contexts_options options = {
+		.most = 8, .idle_ms = 100000, .life_ms = 100000, .most_bytes = 1000
+	};
+	static const char *const owners[] = { "one", "one", "two", "three" };
+	struct error err = ERROR_INIT;
+	struct contexts *c;
+
+	(void)state;
+	assert_int_equal(contexts_new(&c, &options, &err), 0);
+	char ids[ARRAY_SIZE(owners)][CONTEXT_ID_LEN + 1];
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++)
+		assert_int_equal(
+			contexts_open(c, owners[i], language_find("py"), NULL, ids[i], &err), 0);
+	assert_true(give(c, ids[0], "one", 300));
+	assert_true(give(c, ids[0], "one", 300)); /* the same file again */
+	assert_true(give(c, ids[1], "one", 300));
+	assert_false(give(c, ids[0], "one", 1));
+	assert_true(give(c, ids[2], "two", 400));
+	assert_false(give(c, ids[3], "three", 1)); /* 1000 in all */
+	struct contexts_counts counts;
+	contexts_count(c, &counts);
+	assert_int_equal(counts.bytes, 1000);
+	assert_true(contexts_clear(c, ids[1], "one"));
+	assert_true(give(c, ids[3], "three", 1));
+	assert_true(contexts_close(c, ids[0], "one"));
+	contexts_count(c, &counts);
+	assert_int_equal(counts.bytes, 401);
+	contexts_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bytes_of_all),
 		cmocka_unit_test(test_forgotten),
 		cmocka_unit_test(test_all_are_taken),
 		cmocka_unit_test(test_all_end),

@@ -14,12 +14,14 @@
 #include "base/io.h"
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LISTEN_DEFAULT "127.0.0.1:8317"
 #define PEM_MAX	       ((size_t)1 << 20)
+#define LARGE_BYTES    (1 << 20)
 
 struct serve {
 	const struct settings *settings;
@@ -178,6 +180,7 @@ static int run(struct serve *x, struct error *err)
 		return exit_code_of_error(err);
 	if (!s.serves)
 		return s.code;
+	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES); /* what is larger goes back when it is let go */
 	x->restarts = s.died;
 	x->place = (struct listen_place){ .path = NULL }; /* the supervisor removes it */
 	int code = doors_open(&x->doors, x->settings, err) < 0 ? (int)exit_code_of_error(err) :

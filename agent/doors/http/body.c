@@ -1,6 +1,6 @@
 /*
- * The body of a request, as it comes: kept in memory within bounds, or handed on to who has a place
- * for it. What it means is not known here.
+ * What is held in memory of requests and their answers, within bounds, and the body of a request as
+ * it comes: kept, or handed on to who has a place for it. What it means is not known here.
  */
 #include "agent/doors/http/server.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BODIES_MAX ((size_t)128 << 20) /* that are kept, of all requests together */
+#define HELD_MAX ((size_t)128 << 20) /* of all requests together, and of all answers */
 
 /* With the server's lock held. */
 static struct body_share *share_of(struct server *s, const char *owner)
@@ -25,18 +25,56 @@ static struct body_share *share_of(struct server *s, const char *owner)
 
 /* A key has at most half of what others leave, so that several leave something for another; the
  * user himself has no others beside him. */
-static bool has_room(struct server *s, const struct exchange *x, size_t len)
+static bool has_room(struct server *s, const struct exchange *x, enum held_for what, size_t len)
 {
-	size_t own = share_of(s, x->owner)->bytes, others = s->load.body_bytes - own;
-	size_t most = x->owner ? (BODIES_MAX - others) / 2 : BODIES_MAX - others;
+	size_t own = share_of(s, x->owner)->bytes[what], others = s->load.held_bytes[what] - own;
+	size_t left = HELD_MAX - (others < HELD_MAX ? others : HELD_MAX);
 
-	return own + len <= most;
+	return own + len <= (x->owner ? left / 2 : left);
 }
 
-void exchange_drop_body(struct exchange *x)
+static void add(struct exchange *x, enum held_for what, size_t len)
 {
-	x->server->load.body_bytes -= x->body.len;
-	share_of(x->server, x->owner)->bytes -= x->body.len;
+	x->held[what] += len;
+	x->server->load.held_bytes[what] += len;
+	share_of(x->server, x->owner)->bytes[what] += len;
+}
+
+static void take_away(struct exchange *x, enum held_for what, size_t len)
+{
+	x->held[what] -= len;
+	x->server->load.held_bytes[what] -= len;
+	share_of(x->server, x->owner)->bytes[what] -= len;
+}
+
+bool exchange_may_hold(struct exchange *x, enum held_for what, size_t len)
+{
+	pthread_mutex_lock(&x->server->lock);
+	bool room = has_room(x->server, x, what, len);
+	if (room)
+		add(x, what, len);
+	pthread_mutex_unlock(&x->server->lock);
+	return room;
+}
+
+void exchange_holds(struct exchange *x, enum held_for what, size_t len)
+{
+	pthread_mutex_lock(&x->server->lock);
+	add(x, what, len);
+	pthread_mutex_unlock(&x->server->lock);
+}
+
+void exchange_drops(struct exchange *x, enum held_for what, size_t len)
+{
+	pthread_mutex_lock(&x->server->lock);
+	take_away(x, what, len);
+	pthread_mutex_unlock(&x->server->lock);
+}
+
+void exchange_drop_all(struct exchange *x)
+{
+	take_away(x, HELD_REQUEST, x->held[HELD_REQUEST]);
+	take_away(x, HELD_ANSWER, x->held[HELD_ANSWER]);
 }
 
 bool exchange_is_announced_too_large(const struct exchange *x)
@@ -72,22 +110,25 @@ static bool pass_body(struct exchange *x, const char *bytes, size_t len)
 	return true;
 }
 
+/* What its place is taken for with its first bytes: all of it, if its length was told, so that of
+ * many at once some are whole. Later, what comes beyond that. */
+static size_t place_for(const struct exchange *x, size_t len)
+{
+	const char *length = microhttpd.header(x->mhd, MHD_HEADER_KIND, "Content-Length");
+	size_t told = length ? strtoull(length, NULL, 10) : 0, held = x->held[HELD_REQUEST];
+
+	if (!held && told > len)
+		return told;
+	return x->body.len + len > held ? x->body.len + len - held : 0;
+}
+
 /* Where nobody reads it, it is not kept: it may come without a key, and takes nobody's place. */
 void exchange_take_body(struct exchange *x, const char *bytes, size_t len)
 {
-	struct server *s = x->server;
-
 	if (!(x->route->flags & (HTTP_JSON | HTTP_BODY)) || pass_body(x, bytes, len))
 		return;
-	pthread_mutex_lock(&s->lock);
-	x->no_room = x->no_room || (!x->too_large && !has_room(s, x, len));
-	if (!x->no_room && !x->too_large) {
-		if (buf_add(&x->body, bytes, len) < 0) {
-			x->too_large = true;
-		} else {
-			s->load.body_bytes += len;
-			share_of(s, x->owner)->bytes += len;
-		}
-	}
-	pthread_mutex_unlock(&s->lock);
+	if (x->no_room || x->too_large)
+		return;
+	x->no_room = !exchange_may_hold(x, HELD_REQUEST, place_for(x, len));
+	x->too_large = !x->no_room && buf_add(&x->body, bytes, len) < 0;
 }

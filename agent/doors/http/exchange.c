@@ -8,6 +8,7 @@
 #include "agent/doors/service/weight.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/json_weight.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -17,8 +18,9 @@
 #include <strings.h>
 #include <sys/eventfd.h>
 
-#define EVENTS_MAX  ((size_t)4 << 20) /* that a client has not taken yet */
 #define EVENT_BLOCK 16384
+#define VALUE_BYTES ((size_t)128)      /* that a parsed value takes beside its text */
+#define SMALL_BYTES ((size_t)64 << 10) /* an answer that is made whatever is held */
 #define JSON_TYPE   "application/json"
 
 /* --- holding --- */
@@ -40,7 +42,7 @@ static void exchange_free(struct exchange *x)
 	if (*at)
 		*at = x->next_staying;
 	x->server->load.exchanges--;
-	exchange_drop_body(x);
+	exchange_drop_all(x);
 	pthread_cond_broadcast(&x->server->changed);
 	pthread_mutex_unlock(&x->server->lock);
 	pthread_mutex_destroy(&x->lock);
@@ -76,8 +78,7 @@ void exchange_cancel(struct exchange *x)
 
 /* --- the answer --- */
 
-/* With x's lock held: whoever sends goes on. */
-static void wake_up(struct exchange *x)
+void exchange_wake(struct exchange *x)
 {
 	if (!x->suspended)
 		return;
@@ -93,7 +94,7 @@ void exchange_leave(struct exchange *x, bool ends)
 	}
 	pthread_mutex_lock(&x->lock);
 	x->left = true;
-	wake_up(x);
+	exchange_wake(x);
 	pthread_mutex_unlock(&x->lock);
 }
 
@@ -105,18 +106,27 @@ bool exchange_has_left(struct exchange *x)
 	return left;
 }
 
-void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type, const void *bytes,
-			   size_t len)
+/* Takes bytes. */
+static void answer_with(struct exchange *x, unsigned status, const char *type, char *bytes,
+			size_t len)
 {
+	cleanup_free char *own = bytes;
+
 	pthread_mutex_lock(&x->lock);
 	if (!x->answered) {
 		x->answered = true;
 		x->status = status;
 		x->type = type;
-		x->answer = mem_strndup(bytes, len);
+		x->answer = TAKE_PTR(own);
 		x->answer_len = len;
 	}
 	pthread_mutex_unlock(&x->lock);
+}
+
+void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type, const void *bytes,
+			   size_t len)
+{
+	answer_with(x, status, type, mem_strndup(bytes, len), len);
 }
 
 void exchange_answer_file(struct exchange *x, unsigned status, const char *type, int fd,
@@ -155,8 +165,9 @@ void exchange_answer(struct exchange *x, unsigned status, struct json *body)
 	if (x->streams) {
 		exchange_event(x, status < 300 ? "result" : "error", body);
 	} else {
-		cleanup_free char *text = json_print(body);
-		exchange_answer_text(x, status, JSON_TYPE, text);
+		char *text = json_print(body);
+
+		answer_with(x, status, JSON_TYPE, text, strlen(text));
 	}
 	json_free(body);
 }
@@ -176,39 +187,6 @@ static struct json *refusal(unsigned status, const char *message)
 void exchange_refuse(struct exchange *x, unsigned status, const char *message)
 {
 	exchange_answer(x, status, refusal(status, message));
-}
-
-void exchange_event(struct exchange *x, const char *name, const struct json *data)
-{
-	cleanup_free char *text = json_print(data);
-
-	pthread_mutex_lock(&x->lock);
-	/* What was printed may be left out, from some point on: the result has it. */
-	if (!strcmp(name, "output") && x->events.len - x->taken >= EVENTS_MAX)
-		x->lost = true;
-	if (!x->lost || strcmp(name, "output")) {
-		buf_addf(&x->events, "event: %s\ndata: ", name);
-		buf_addstr(&x->events, text);
-		buf_addstr(&x->events, "\n\n");
-	}
-	wake_up(x);
-	pthread_mutex_unlock(&x->lock);
-}
-
-void exchange_send(struct exchange *x, const void *bytes, size_t len)
-{
-	pthread_mutex_lock(&x->lock);
-	if (!x->left && buf_add(&x->events, bytes, len) < 0)
-		exchange_cancel(x);
-	wake_up(x);
-	pthread_mutex_unlock(&x->lock);
-}
-
-void exchange_cut(struct exchange *x)
-{
-	pthread_mutex_lock(&x->lock);
-	x->cut = true;
-	pthread_mutex_unlock(&x->lock);
 }
 
 /* Whether the connection is to be closed after it. */
@@ -261,8 +239,7 @@ static enum MHD_Result queue_refusal(struct server *s, struct MHD_Connection *mh
 	return queue_said(s, mhd, status, refusal(status, why));
 }
 
-/* From here on the client has its time to take what there is; without x's lock. */
-static void begin_sending(struct exchange *x)
+void exchange_begins_to_send(struct exchange *x)
 {
 	pthread_mutex_lock(&x->server->lock);
 	if (!x->connection->sending_ms)
@@ -292,75 +269,54 @@ static enum MHD_Result send_answer(struct exchange *x)
 {
 	struct MHD_Response *response = response_of(x);
 
-	begin_sending(x);
+	exchange_begins_to_send(x);
 	return queue(x->server, x->mhd, x->status, x->type, response);
-}
-
-/* --- a stream --- */
-
-/* What is behind is let go when it is the larger part: moving the rest costs no more than what was
- * taken did. */
-static void take_events(struct exchange *x, size_t len)
-{
-	x->taken += len;
-	if (x->taken <= x->events.len / 2)
-		return;
-	buf_consume(&x->events, x->taken);
-	x->taken = 0;
-}
-
-static ssize_t read_events(void *self, uint64_t at, char *bytes, size_t room)
-{
-	struct exchange *x = self;
-
-	(void)at;
-	pthread_mutex_lock(&x->lock);
-	bool last = x->done;
-	size_t left = x->events.len - x->taken;
-	ssize_t n = 0;
-	if (x->left) {
-		n = MHD_CONTENT_READER_END_WITH_ERROR;
-	} else if (left) {
-		n = (ssize_t)(left < room ? left : room);
-		memcpy(bytes, x->events.data + x->taken, (size_t)n);
-		take_events(x, (size_t)n);
-	} else if (x->done) {
-		n = x->cut ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
-	} else {
-		x->suspended = true;
-		microhttpd.suspend(x->mhd);
-	}
-	pthread_mutex_unlock(&x->lock);
-	if (last)
-		begin_sending(x);
-	return n;
 }
 
 /* --- the work --- */
 
-void exchange_begin_stream(struct exchange *x, const char *type)
+/* Who answered needs no more of it, and holds the answer. */
+static void forget_request(struct exchange *x)
 {
-	pthread_mutex_lock(&x->lock);
-	x->late = true;
-	x->type = type;
-	wake_up(x);
-	pthread_mutex_unlock(&x->lock);
+	json_free(TAKE_PTR(x->json));
+	buf_release(&x->body);
+	exchange_drops(x, HELD_REQUEST, x->held[HELD_REQUEST]);
+	exchange_holds(x, HELD_ANSWER, x->answer_fd < 0 ? x->answer_len : 0);
+}
+
+static const char no_room[] = "as much of requests and answers is held as may be: come again when "
+			      "some of those are answered and taken";
+
+/* Since it was taken, others' answers came, and nobody took them. A stream has its own form, in
+ * which this cannot be said: it breaks off. */
+static void refuse_late(struct exchange *x)
+{
+	if (x->route->stream)
+		exchange_cut(x);
+	else
+		exchange_refuse(x, MHD_HTTP_TOO_MANY_REQUESTS, no_room);
 }
 
 static void work_on(struct work *work, struct worker *w)
 {
 	struct exchange *x = (struct exchange *)work;
 
+	bool begun = x->again;
+
 	x->again = false;
-	x->route->handle(x, w);
+	if (begun || exchange_may_hold(x, HELD_ANSWER, 0))
+		x->route->handle(x, w);
+	else
+		refuse_late(x);
 	if (x->again && service_submit(x->server->options.service, &x->work))
 		return;
+	forget_request(x);
 	pthread_mutex_lock(&x->server->lock);
 	x->worked_ms = clock_mono_ms();
 	pthread_mutex_unlock(&x->server->lock);
 	pthread_mutex_lock(&x->lock);
 	x->done = true;
-	wake_up(x);
+	exchange_wake(x);
 	pthread_mutex_unlock(&x->lock);
 	let_go(x);
 }
@@ -388,26 +344,54 @@ static enum MHD_Result submit(struct exchange *x)
 	if (x->streams)
 		return queue(x->server, x->mhd, MHD_HTTP_OK,
 			     x->route->stream ? x->route->stream : "text/event-stream",
-			     microhttpd.from_callback(MHD_SIZE_UNKNOWN, EVENT_BLOCK, read_events, x,
-						      NULL));
+			     microhttpd.from_callback(MHD_SIZE_UNKNOWN, EVENT_BLOCK,
+						      exchange_read_stream, x, NULL));
 	x->waits = true;
 	return MHD_YES;
 }
 
+static enum MHD_Result refuse_room(struct exchange *x)
+{
+	return queue_refusal(x->server, x->mhd, MHD_HTTP_TOO_MANY_REQUESTS, no_room);
+}
+
+/* Whether there is room for what the body becomes when it is parsed, and for an answer: what is
+ * made at once is looked at when it is there. */
+static bool is_taken(struct exchange *x)
+{
+	size_t values = x->route->flags & HTTP_JSON ? json_weight(x->body.data, x->body.len) : 0;
+
+	if (values > WEIGHT_VALUES_MAX) /* its reader refuses it */
+		values = 0;
+	return !x->no_room &&
+	       (!values || exchange_may_hold(x, HELD_REQUEST, values * VALUE_BYTES)) &&
+	       (x->route->at_once || exchange_may_hold(x, HELD_ANSWER, 0));
+}
+
+static enum MHD_Result answer_at_once(struct exchange *x)
+{
+	x->route->at_once(x);
+	if (x->answer_len <= SMALL_BYTES)
+		exchange_holds(x, HELD_ANSWER, x->answer_len);
+	else if (x->answer_fd < 0 && !exchange_may_hold(x, HELD_ANSWER, x->answer_len))
+		return refuse_room(x);
+	return send_answer(x);
+}
+
 static enum MHD_Result begin(struct exchange *x)
 {
-	if (x->no_room)
-		return queue_refusal(x->server, x->mhd, MHD_HTTP_TOO_MANY_REQUESTS,
-				     "as much of bodies is held as may be: come again when some of "
-				     "those requests are answered");
+	bool parsed = x->route->flags & HTTP_JSON, raw = x->route->flags & HTTP_RAW;
+	struct error err = ERROR_INIT;
+
 	if (x->too_large)
 		return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
 				     "the body is larger than is taken");
-	struct error err = ERROR_INIT;
-	if (x->route->flags & HTTP_JSON && !(x->route->flags & HTTP_RAW)) {
-		if (weight_is_too_much(x->body.data, x->body.len))
-			return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
-					     "the body has more values than are taken");
+	if (parsed && !raw && weight_is_too_much(x->body.data, x->body.len))
+		return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
+				     "the body has more values than are taken");
+	if (!is_taken(x))
+		return refuse_room(x);
+	if (parsed && !raw) {
 		x->json = json_parse(x->body.data, x->body.len, 0, &err);
 		if (!x->json)
 			return queue_refusal(x->server, x->mhd,
@@ -417,13 +401,14 @@ static enum MHD_Result begin(struct exchange *x)
 	}
 	bool streams = x->streams;
 	x->streams = false; /* what is answered at once is whole */
-	if (x->route->at_once) {
-		x->route->at_once(x);
-	} else if (!x->route->check || x->route->check(x)) {
-		x->streams = streams;
-		return submit(x);
-	}
-	return send_answer(x);
+	if (x->route->at_once)
+		return answer_at_once(x);
+	if (x->route->check && !x->route->check(x))
+		return send_answer(x);
+	if (parsed)
+		buf_release(&x->body); /* what it says is known by now */
+	x->streams = streams;
+	return submit(x);
 }
 
 /* Again, when the worker is done; before that the connection sleeps. */
@@ -443,8 +428,8 @@ static enum MHD_Result go_on(struct exchange *x)
 	if (late) {
 		x->waits = false;
 		return queue(x->server, x->mhd, MHD_HTTP_OK, x->type,
-			     microhttpd.from_callback(MHD_SIZE_UNKNOWN, EVENT_BLOCK, read_events, x,
-						      NULL));
+			     microhttpd.from_callback(MHD_SIZE_UNKNOWN, EVENT_BLOCK,
+						      exchange_read_stream, x, NULL));
 	}
 	if (!done)
 		return MHD_YES;
@@ -478,7 +463,7 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 		.holders = 1,
 		.release = free,
 		.answer_fd = -1,
-		.events = BUF_INIT(EVENTS_MAX * 16),
+		.events = BUF_INIT(EXCHANGE_STREAM_MAX),
 	};
 	pthread_mutex_init(&x->lock, NULL);
 	return x;

@@ -133,7 +133,7 @@ static struct json *run(const struct exchange *x, struct worker *w, const struct
 		int rc = call_run_in(w, call, program->context, exchange_owner(x), &program->task,
 				     result, &document, err);
 		if (rc < 0)
-			*ret_status = 400;
+			*ret_status = err->kind == ERR_BUDGET ? 429 : 400;
 	} else {
 		int rc = call_run(w, call, &program->task, result, err);
 		if (rc < 0)

@@ -162,8 +162,15 @@ void exchange_event(struct exchange *x, const char *name, const struct json *dat
 /* A call's ends: cancelled with the client, tagged with its owner. tags has room for three. */
 void exchange_call(struct exchange *x, struct call *ret, const char **tags, int64_t wall_ms);
 
+/* What memory is held for. */
+enum held_for {
+	HELD_REQUEST,
+	HELD_ANSWER, /* that its client has not taken yet */
+	HELD_COUNT,
+};
+
 struct server_load {
-	size_t connections, exchanges, body_bytes;
+	size_t connections, exchanges, held_bytes[HELD_COUNT];
 	uint64_t requests, by_class[6]; /* of status: 2 is 200 to 299 */
 	bool draining;			/* it is about to end */
 };

@@ -150,6 +150,8 @@ static void add_contexts(struct buf *out, struct contexts *contexts)
 
 	contexts_count(contexts, &counts);
 	http_add_metric(out, "contexts", "gauge", "Open, of all keys.", counts.open);
+	http_add_metric(out, "contexts_bytes", "gauge", "Of programs and files that they have.",
+			counts.bytes);
 	http_add_metric(out, "contexts_refused_total", "counter",
 			"Not opened: there were as many as may be.", counts.refused);
 	http_add_metric(out, "contexts_scarce_total", "counter",
@@ -182,7 +184,9 @@ void http_metrics(struct exchange *x)
 			"Servers that died, each followed by another.", options->restarts);
 	http_add_metric(&out, "connections", "gauge", "Open.", http.connections);
 	http_add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.",
-			http.body_bytes);
+			http.held_bytes[HELD_REQUEST]);
+	http_add_metric(&out, "answer_bytes", "gauge", "Of answers that are not taken yet, held.",
+			http.held_bytes[HELD_ANSWER]);
 	http_add_metric(&out, "requests_total", "counter", "Answered.", http.requests);
 	buf_addstr(&out, "# HELP assay_responses_total By the class of their status.\n"
 			 "# TYPE assay_responses_total counter\n");

@@ -18,10 +18,10 @@ struct connection {
 	struct connection *next;
 };
 
-/* What is held of an owner's bodies. */
+/* What is held of an owner's requests and their answers. */
 struct body_share {
 	const char *owner;
-	size_t bytes;
+	size_t bytes[HELD_COUNT];
 };
 
 struct server {
@@ -51,7 +51,8 @@ struct exchange {
 	const char *owner;
 	void *guest; /* held; NULL: none */
 	struct buf body;
-	size_t passed; /* bytes of it that were taken as they came */
+	size_t passed;		 /* bytes of it that were taken as they came */
+	size_t held[HELD_COUNT]; /* in memory for it, as it is counted; with the server's lock */
 	struct json *json;
 	bool too_large, no_room, streams, unsaid;
 	bool stays;   /* with its client or without (HTTP_STAYS) */
@@ -95,14 +96,27 @@ bool exchange_is_announced_too_large(const struct exchange *x);
  * write. */
 bool exchange_body_is_written(struct MHD_Connection *mhd);
 void exchange_take_body(struct exchange *x, const char *bytes, size_t len);
-/* It is not held any more; with the server's lock held. */
-void exchange_drop_body(struct exchange *x);
+/* What is held for it grows by so much, if there is room: else false, and nothing is counted. */
+bool exchange_may_hold(struct exchange *x, enum held_for what, size_t len);
+/* The same of what nobody can refuse any more, room or not; and less. */
+void exchange_holds(struct exchange *x, enum held_for what, size_t len);
+void exchange_drops(struct exchange *x, enum held_for what, size_t len);
+/* Nothing is held any more; with the server's lock held. */
+void exchange_drop_all(struct exchange *x);
 
 /* agent/doors/http/asked.c */
 bool exchange_wants_events(struct MHD_Connection *mhd);
 
+/* agent/doors/http/stream.c */
+#define EXCHANGE_STREAM_MAX ((size_t)64 << 20) /* that a client has not taken: it is ended */
+ssize_t exchange_read_stream(void *self, uint64_t at, char *bytes, size_t room);
+
 /* agent/doors/http/exchange.c */
 void server_leave(struct server *s, void *guest); /* of whom an exchange or an admission has */
+/* With x's lock held: whoever sends goes on. */
+void exchange_wake(struct exchange *x);
+/* From here on the client has its time to take what there is; without x's lock. */
+void exchange_begins_to_send(struct exchange *x);
 enum MHD_Result exchange_on_request(void *self, struct MHD_Connection *mhd, const char *url,
 				    const char *method, const char *version, const char *bytes,
 				    size_t *len, void **context);

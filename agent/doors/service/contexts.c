@@ -31,6 +31,7 @@ struct entry {
 	const char *owner;
 	char *within; /* owned, or NULL */
 	int64_t opened_ms, used_ms;
+	size_t bytes; /* it has, when nobody uses it */
 	bool busy, closed, clear;
 	int cancel_fd; /* of the call that has it; owned; -1: none */
 	struct entry *next;
@@ -41,7 +42,7 @@ struct contexts {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
 	struct entry *first;
-	size_t count;
+	size_t count, bytes;
 	struct contexts_counts counts;
 	bool ending, watches;
 	pthread_t watch;
@@ -59,6 +60,16 @@ static void held_clear(struct held *h)
 	h->file_count = 0;
 	h->runs = 0;
 	h->kept = false;
+}
+
+/* With the lock held. */
+static void weigh(struct contexts *c, struct entry *e)
+{
+	c->bytes -= e->bytes;
+	e->bytes = e->closed ? 0 : context_bytes(&e->held.context);
+	for (size_t i = 0; !e->closed && i < e->held.file_count; i++)
+		e->bytes += e->held.files[i].input ? 0 : e->held.files[i].len;
+	c->bytes += e->bytes;
 }
 
 /* Of one that is in use by nobody else. */
@@ -114,6 +125,7 @@ static void take_out(struct contexts *c, struct entry *e)
 	*at = e->next;
 	c->count--;
 	e->closed = true;
+	weigh(c, e);
 	cancel(e);
 	if (!e->busy)
 		entry_free(c, e);
@@ -304,8 +316,10 @@ static void begin_anew(struct contexts *c, struct entry *e)
 {
 	cancel(e);
 	e->clear = e->busy;
-	if (!e->busy)
-		clear(c, &e->held);
+	if (e->busy)
+		return;
+	clear(c, &e->held);
+	weigh(c, e);
 }
 
 void contexts_stop_within(struct contexts *c, const char *within, bool clear)
@@ -345,6 +359,15 @@ bool contexts_clear(struct contexts *c, const char *id, const char *owner)
 
 /* --- using --- */
 
+static bool has_room(const struct contexts *c, const char *owner)
+{
+	size_t most = c->options.most_bytes ? c->options.most_bytes : CONTEXTS_BYTES, own = 0;
+
+	for (const struct entry *e = c->first; owner && e; e = e->next)
+		own += owner_is_same(e->owner, owner) ? e->bytes : 0;
+	return c->bytes < most && own < most / 2;
+}
+
 int contexts_take(struct contexts *c, const char *id, const char *owner, int cancel_fd,
 		  struct held **ret, struct error *err)
 {
@@ -358,6 +381,10 @@ int contexts_take(struct contexts *c, const char *id, const char *owner, int can
 			       id);
 	else if (e->busy)
 		rc = error_set(err, ERR_USAGE, "context %s is in use: wait, or interrupt it", id);
+	else if (!has_room(c, owner))
+		rc = error_set(err, ERR_BUDGET,
+			       "contexts have as many bytes of programs and files as they may: "
+			       "close one that is not needed any more");
 	else
 		e->cancel_fd = fcntl(cancel_fd, F_DUPFD_CLOEXEC, 0);
 	if (!rc) {
@@ -382,6 +409,7 @@ void contexts_put_back(struct contexts *c, struct held *held)
 	if (e->clear)
 		clear(c, held);
 	e->clear = false;
+	weigh(c, e);
 	if (e->closed)
 		entry_free(c, e);
 	pthread_mutex_unlock(&c->lock);
@@ -426,6 +454,7 @@ void contexts_count(struct contexts *c, struct contexts_counts *ret)
 	pthread_mutex_lock(&c->lock);
 	*ret = c->counts;
 	ret->open = c->count;
+	ret->bytes = c->bytes;
 	pthread_mutex_unlock(&c->lock);
 }
 

@@ -13,6 +13,7 @@
 
 #define CONTEXT_ID_LEN 28	      /* "ctx-" and 24 hexadecimal digits */
 #define HELD_FILES_MAX ((size_t)5000) /* that are given to programs of one */
+#define CONTEXTS_BYTES ((size_t)512 << 20)
 
 struct contexts;
 
@@ -20,6 +21,8 @@ struct contexts_options {
 	size_t most; /* of all owners together; one owner has at most half, if there are
 			keys */
 	int64_t idle_ms, life_ms; /* more is closed */
+	size_t most_bytes; /* of what all have given and been given, in memory: no program is begun
+			      beyond it, nor by an owner who has half. 0: CONTEXTS_BYTES */
 	/* What a program of one may take, and what the machine has for more (-1: unknown): none is
 	 * opened where that is less. NULL: it is not asked. */
 	int64_t needs_bytes;
@@ -52,7 +55,7 @@ void contexts_free(struct contexts *c); /* none is in use; NULL allowed */
 int contexts_open(struct contexts *c, const char *owner, const struct language *language,
 		  const char *within, char ret_id[CONTEXT_ID_LEN + 1], struct error *err);
 /* For one call; cancel_fd is what ends it. ERR_USAGE: there is none for that owner, or it is in
- * use. */
+ * use. ERR_BUDGET: contexts have as much as they may. */
 int contexts_take(struct contexts *c, const char *id, const char *owner, int cancel_fd,
 		  struct held **ret, struct error *err);
 void contexts_put_back(struct contexts *c, struct held *held);
@@ -71,7 +74,7 @@ bool contexts_clear(struct contexts *c, const char *id, const char *owner);
 /* An array of objects: context, language, runs, cells, busy, idle_ms, age_ms. Caller frees. */
 struct json *contexts_list(struct contexts *c, const char *owner, const char *within);
 struct contexts_counts {
-	size_t open;
+	size_t open, bytes;
 	uint64_t unused, outlived, refused; /* closed after idle_ms, after life_ms; not opened */
 	uint64_t scarce;		    /* not opened, for memory's sake */
 };
