@@ -137,24 +137,30 @@ service_is_tried() { # sandbox
 	proven_by_doctor "$1"
 	all_is_tried "$1"
 }
-over_service() { # lambda, azure, container (of Azure) or modal
-	apart true 2>/dev/null || { skip "$1" 'no namespaces to play its machine in' && return; }
+play_service() { # lambda, azure, container (of Azure) or modal; sets $box, and $service to who plays it
 	: >service.txt
 	apart /usr/bin/python3 -B "$top/tests/integration/remote_mocks.py" "$1" >service.txt 2>service-log.txt &
 	service=$!
 	stops+=("kill $service")
 	until_true grep -q '^# all' service.txt || diag "$(cat service-log.txt)"
 	. ./service.txt
+}
+over_service() { # as play_service
+	apart true 2>/dev/null || { skip "$1" 'no namespaces to play its machine in' && return; }
+	play_service "$1"
 	service_is_tried "$box"
 	kill "$service" && wait "$service"
 }
 sandboxes_of_e2b() { # a filter of jq: of its list
 	curl -s -H "X-API-Key: $E2B_API_KEY" "$far/v2/sandboxes" | jq -r "$1"
 }
-over_e2b() {
+serve_e2b() {
 	printf 'test assay-%064d\n' 7 >far-keys && chmod 600 far-keys
 	serve --profile off --timeout 1000 --cpu-seconds 1000
 	export E2B_API_KEY=assay-$(printf %064d 7) E2B_API_URL=$far E2B_SANDBOX_URL=$far
+}
+over_e2b() {
+	serve_e2b
 	service_is_tried e2b
 	until_true eval '[ "$(sandboxes_of_e2b length)" -le 1 ]'
 	# That of who was killed, which nobody can end: for no longer than its program and a minute.
