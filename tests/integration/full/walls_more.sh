@@ -30,6 +30,23 @@ ended_here() { # sandbox, what is below assay [options]
 	is "$code" 143 "$1: terminated"
 }
 
+# --- what waits, below a server ---
+
+kept() { # a server
+	cat /proc/"$1"/task/*/children | wc -w
+}
+keeps() { [ "$(kept "$1")" -eq "$2" ]; }
+# What waits: a near end, what it started, and of that what the machine or the container is; with when each began.
+those_of() { # process [levels]
+	for one in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+		echo "$one:$(started "$one")"
+		[ "${2:-3}" -eq 1 ] || those_of "$one" $((${2:-3} - 1))
+	done
+}
+has_begun() { # how many processes
+	[ "$(those_of $serving | grep -c .)" -ge "$1" ]
+}
+
 # --- a machine ---
 
 with_firecracker() { # a function to call then
