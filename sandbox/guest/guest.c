@@ -70,20 +70,33 @@ void guest_close(void *self)
 
 /* --- running --- */
 
-/* The guest's words after the name of what is to be started. */
-static const char **words(const struct guest *g, const struct sandbox_job *job)
+/* What of a job is made for its inner one; owned. */
+struct inner {
+	struct sandbox_job job;
+	const char **argv;
+	struct sandbox_file *extras;
+};
+
+static void inner_release(struct inner *n)
 {
-	size_t count = 0;
+	free(n->argv);
+	free(n->extras);
+}
+#define cleanup_inner __attribute__((cleanup(inner_release)))
+
+/* The guest's words after the name of what is to be started. */
+static const char **words(const struct guest *g, const struct sandbox_job *job, bool paired)
+{
+	size_t count = 0, n = 0;
 
 	while (job->argv && job->argv[count])
 		count++;
-	const char **list = mem_array(NULL, count + 2, sizeof(*list));
-	size_t n = 0;
+	const char **list = mem_array(NULL, count + 3, sizeof(*list));
+	if (paired)
+		list[n++] = "--pair";
 	list[n++] = job->entry ? job->entry : g->mode->program;
-	while (n <= count) {
-		list[n] = job->argv[n - 1];
-		n++;
-	}
+	for (size_t i = 0; i < count; i++)
+		list[n++] = job->argv[i];
 	list[n] = NULL;
 	return list;
 }
@@ -99,25 +112,56 @@ static struct sandbox_file *files(const struct guest *g, const struct sandbox_jo
 	return list;
 }
 
+static void inner_init(struct inner *n, const struct guest *g, const struct sandbox_job *job,
+		       bool paired)
+{
+	const struct embed *driver = embed_find(g->mode->source);
+
+	n->argv = words(g, job, paired);
+	n->extras = files(g, job);
+	n->job = *job;
+	n->job.language = g->driver;
+	n->job.code = driver->data;
+	n->job.code_len = embed_len(driver);
+	n->job.extras = n->extras;
+	n->job.extra_count = job->extra_count + 1;
+	n->job.argv = n->argv;
+	/* these were for the language's own interpreter */
+	n->job.entry = NULL;
+	n->job.flags = NULL;
+	n->job.ahead = NULL;
+	n->job.ahead_len = 0;
+}
+
 static int run(struct guest *g, const struct sandbox_job *job, const struct sandbox_watch *watch,
 	       struct sandbox_result *ret, struct error *err)
 {
-	const struct embed *driver = embed_find(g->mode->source);
-	cleanup_free const char **argv = words(g, job);
-	cleanup_free struct sandbox_file *extras = files(g, job);
-	struct sandbox_job inner = *job;
+	cleanup_inner struct inner inner = { .argv = NULL };
 
-	inner.language = g->driver;
-	inner.code = driver->data;
-	inner.code_len = embed_len(driver);
-	inner.extras = extras;
-	inner.extra_count = job->extra_count + 1;
-	inner.argv = argv;
-	inner.entry = NULL;
-	inner.flags = NULL; /* those were for the language's own interpreter */
-	if (sandbox_run(g->native, &inner, watch, ret, err) < 0)
+	inner_init(&inner, g, job, false);
+	if (sandbox_run(g->native, &inner.job, watch, ret, err) < 0)
 		return -1;
 	sandbox_fact_add(&ret->isolation, "guest_mode", g->mode->name, NULL);
+	return 0;
+}
+
+int guest_run_pair(void *self, const struct sandbox_job jobs[2], const struct sandbox_watch *watch,
+		   struct sandbox_result ret_results[2], struct error *err)
+{
+	struct guest *g = self;
+	cleanup_inner struct inner program = { .argv = NULL };
+	cleanup_inner struct inner judge = { .argv = NULL };
+
+	if (jobs[0].language != g->language)
+		return error_set(err, ERR_SANDBOX, "the %s sandbox runs %s only", g->mode->name,
+				 g->language->name);
+	inner_init(&program, g, &jobs[0], true);
+	inner_init(&judge, g, &jobs[1], true);
+	const struct sandbox_job both[2] = { program.job, judge.job };
+	if (sandbox_run_pair(g->native, both, watch, ret_results, err) < 0)
+		return -1;
+	for (size_t i = 0; i < 2; i++)
+		sandbox_fact_add(&ret_results[i].isolation, "guest_mode", g->mode->name, NULL);
 	return 0;
 }
 

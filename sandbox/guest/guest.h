@@ -32,6 +32,10 @@ int guest_open(void **ret_self, const struct guest_mode *mode,
 
 int guest_run(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,
 	      struct sandbox_result *ret_result, struct error *err);
+/* For a mode whose driver, with "--pair" before its words, gives the program what is joined there.
+ */
+int guest_run_pair(void *self, const struct sandbox_job jobs[2], const struct sandbox_watch *watch,
+		   struct sandbox_result ret_results[2], struct error *err);
 int guest_describe(void *self, const struct language *language, struct sandbox_environment *ret,
 		   struct error *err);
 int guest_doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,

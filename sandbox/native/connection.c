@@ -226,10 +226,24 @@ void connection_close(struct native *s)
 	reap(s);
 }
 
+/* One that served its only run (keeper/single.c) is followed by another, which waits. */
+static void follow_single(struct native *s)
+{
+	struct error ignored = ERROR_INIT; /* whoever comes next starts one and hears of it */
+
+	if (s->hello.single && s->keeper == 0)
+		connection_start(s, &ignored);
+}
+
 void connection_leave(struct native *s)
 {
-	if (s->waits)
+	if (s->waits) {
+		if (!s->once)
+			follow_single(s);
+		if (!s->once && s->second && s->second->waits)
+			follow_single(s->second);
 		return;
+	}
 	if (s->second)
 		connection_close(s->second);
 	connection_close(s);

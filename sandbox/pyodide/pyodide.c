@@ -43,5 +43,6 @@ const struct backend pyodide_backend = {
 	.takes_own = true,
 	.takes_sources = true,
 	.open = open_pyodide,
+	.run_pair = guest_run_pair,
 	GUEST_ROWS,
 };

@@ -20,8 +20,9 @@ function writeAll(fd, bytes) {
 
 const run = `
 def make():
-    import atexit, builtins, importlib.util, marshal, os, sys, traceback
-    def start(words):
+    import atexit, builtins, importlib.util, marshal, os, posix, sys, traceback
+    def start(words, leave):
+        posix._exit = os._exit = lambda code: leave(code & 255)
         os.chdir('/work')
         sys.argv = list(words)
         sys.path.insert(0, '/work')
@@ -112,8 +113,18 @@ function setStream(FS, fd, ops) {
   const device = FS.makedev(64, fd), path = `/dev/assay${fd}`;
   FS.registerDevice(device, { open(stream) { stream.seekable = false; }, close() {}, ...ops });
   FS.mkdev(path, device);
-  FS.close(FS.streams[fd]);
-  FS.open(path, fd ? 'w' : 'r'); // takes the lowest number that is free
+  if (FS.streams[fd]) FS.close(FS.streams[fd]);
+  if (FS.open(path, readable(fd) ? 'r' : 'w').fd !== fd) throw new Error(`descriptor ${fd} is not free`); // it takes the lowest
+}
+
+const readable = (fd) => fd === 0 || fd === 3;
+const reads = (fd) => ({ read: (stream, to, at, len) => fs.readSync(fd, to, at, len) });
+const writes = (fd) => ({ write: (stream, from, at, len) => writeAll(fd, from.subarray(at, at + len)) });
+
+// What the other of a pair is reached by (sandbox.h): a program and its judge, each in a process of node's own.
+function join(FS) {
+  setStream(FS, 3, reads(3));
+  setStream(FS, 4, writes(4));
 }
 
 // It has no way to mount a folder: what is there is copied in, but for links, of which one leads to node_modules.
@@ -149,7 +160,7 @@ async function startCarrier(program) {
   const py = await loadPyodide({ indexURL: carrier });
   const FS = py._module.FS;
   setStream(FS, 0, { read: (stream, to, at, len) => { try { return fs.readSync(0, to, at, len); } catch (e) { return 0; } } });
-  for (const fd of [1, 2]) setStream(FS, fd, { write: (stream, from, at, len) => writeAll(fd, from.subarray(at, at + len)) });
+  for (const fd of [1, 2]) setStream(FS, fd, writes(fd));
   for (const folder of folders) {
     if (!FS.analyzePath(folder).exists) FS.mkdir(folder);
     copyIn(FS, folder);
@@ -162,11 +173,15 @@ async function startCarrier(program) {
 }
 
 (async () => {
-  const program = '/work/' + process.argv[2];
-  const { py, leave } = await (fs.existsSync(home) || !fs.existsSync(carrier) ? start : startCarrier)(program);
-  const code = py.runPython(run)(py.toPy(process.argv.slice(2)));
-  leave();
-  process.exit(code);
+  const words = process.argv.slice(2);
+  const paired = words[0] === '--pair' && words.shift();
+  const { py, leave } = await (fs.existsSync(home) || !fs.existsSync(carrier) ? start : startCarrier)('/work/' + words[0]);
+  if (paired) join(py.FS || py._module.FS);
+  const end = (code) => {
+    leave();
+    process.exit(code);
+  };
+  end(py.runPython(run)(py.toPy(words), end));
 })().catch((e) => {
   process.stderr.write(`pyodide: ${e && e.message}\n`);
   process.exit(70);

@@ -77,8 +77,10 @@ static struct json *probe_runner(struct remote *r, const struct language *langua
 
 	sandbox_limits_default(&job.limits);
 	job.limits.wall_ms = ASK_MS;
-	if (remote_run(r, &job, NULL, &result, err) < 0)
+	if (remote_run(r, &job, NULL, &result, err) < 0) {
+		err->begun = false; /* it would have been a program of ours, and the user's none */
 		return NULL;
+	}
 	const char *interpreter = sandbox_fact(&result.isolation, "interpreter");
 	if (!*interpreter)
 		return TAKE_PTR(environment); /* it has none */

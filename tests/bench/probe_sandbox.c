@@ -14,6 +14,9 @@
 #include <dirent.h>
 #include <stdlib.h>
 #if __has_include("sandbox/native/internal.h")
+#if __has_include("sandbox/native/connection.h")
+#include "sandbox/native/connection.h"
+#endif
 #include "sandbox/native/internal.h"
 #include "sandbox/native/run.h"
 #include "sandbox/native/waiting.h"
@@ -328,6 +331,14 @@ static void tell_kept(struct sandbox *with)
 	struct used all[PROCESSES_MAX];
 	double kib = 0;
 
+#if __has_include("sandbox/native/connection.h")
+	struct error err = ERROR_INIT;
+
+	if (connection_open(KEEPER_OF(with), &err) < 0) { /* one that follows is there */
+		probe_no(err.message);
+		return;
+	}
+#endif
 	for (size_t i = look_below(KEEPER_OF(with)->keeper, all); i-- > 0;)
 		kib += private_kib(all[i].pid);
 	probe_ok(kib / 1024);

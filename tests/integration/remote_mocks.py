@@ -241,6 +241,38 @@ class Sessions(Mock):
                                     "executionTimeInMilliseconds": int((time.time() - began) * 1000)}, "error": None}
 
 
+class ContainerSessions(Mock):
+    """A pool of sessions of one's own container, by its description: what is not management is passed on, to a
+    container that is new for each identifier. That one's own description is deploy/container.py."""
+    TOKEN, KEY = "azure-token-0123456789", "container-key-0123456789"
+
+    def __init__(self):
+        super().__init__()
+        self.sessions, self.had = set(), set()
+
+    def wire(self, q):
+        self.need(q["headers"].get_all("Authorization") is not None, "no Authorization")
+        if q["headers"].get("Authorization") != "Bearer " + self.TOKEN:
+            return 401, {}, {"error": {"code": "Unauthorized", "message": "the token is not for this pool"}}
+        self.need(q["method"] == "POST", q["method"])
+        session = q["params"].get("identifier", "")
+        self.need(re.fullmatch(r"[A-Za-z0-9|\-&^%$#(){}\[\];<>]{4,128}", session), "identifier %s" % session)
+        if q["path"] == "/.management/stopSession":
+            self.need(q["params"] == {"api-version": "2025-02-02-preview", "identifier": session}, "parameters")
+            self.need(q["headers"].get("Content-Length") == "0" and not q["body"], "no body, and its length")
+            if session not in self.sessions:
+                return 404, {}, {"error": {"code": "SessionNotFound", "message": "there is no such session"}}
+            self.sessions.remove(session)
+            return 200, {"Content-Type": "text/plain"}, b"Session %s in session pool p stopped." % session.encode()
+        self.need(q["path"] == "/execute" and set(q["params"]) == {"identifier"}, "path and parameters")
+        self.need(session not in self.had, "a session that had a job")
+        self.sessions.add(session)
+        self.had.add(session)
+        if q["headers"].get("X-API-Key") != self.KEY:
+            return 401, {}, {"message": "a key is needed"}
+        return 200, {}, run_job(json.loads(q["body"]))
+
+
 class E2B(Mock):
     """E2B's API and, by another header, what serves files and commands in its sandboxes."""
     KEY = "e2b_0123456789abcdef0123456789abcdef01234567"

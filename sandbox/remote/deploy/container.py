@@ -1,6 +1,7 @@
 # The container of --sandbox azure:https://ADDRESS: POST /execute with X-API-Key, a job in and its result out, one
 # after another; what one leaves is removed, or the container ends. The key is read once and taken out of the
 # environment before anything runs:
+# In a pool of sessions (--sandbox azure:pool:https://...) each job has a container of its own.
 #   docker build -f deploy/Dockerfile.container -t assay-run . , in sandbox/remote; AZURE_CONTAINER_KEY is its secret
 import hmac
 import json
@@ -27,7 +28,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         length = int(self.headers.get("Content-Length") or 0)
-        if self.path != "/execute":
+        if self.path.partition("?")[0] != "/execute":  # a pool of sessions passes its own words on
             return self.say(404, {"message": "there is only /execute"})
         if not KEY or not hmac.compare_digest(self.headers.get("X-API-Key") or "", KEY):
             return self.say(401, {"message": "a key is needed"})

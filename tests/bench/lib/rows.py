@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 
+from walls import PLAYED
+
 PYTHON = "/usr/bin/python3"
 LOOP = "code to result, sandbox open"
 EXEC = "as a process: assay exec"
@@ -56,6 +58,20 @@ class Probe:
         self.process.stderr.close()
 
 
+def played():
+    """{name: sandbox} of services in whose place something was started here: BENCH_PLAYED="lambda=lambda:FUNCTION"."""
+    return dict(one.split("=", 1) for one in os.environ.get("BENCH_PLAYED", "").split())
+
+
+# What those are reached by, by the beginnings of their variables.
+VARIABLES = {"e2b": "E2B_", "lambda": "AWS_", "azure": "AZURE_", "modal": "MODAL_"}
+
+
+def of_services():
+    begin = tuple(VARIABLES[name] for name in played())
+    return {name: value for name, value in os.environ.items() if name.startswith(begin)}
+
+
 class Place:
     """A folder to work in, and an environment that is the same for all."""
 
@@ -69,6 +85,7 @@ class Place:
         for name in ("ASSAY_SSH_CONFIG", "DOCKER_HOST", "BENCH_NODE_MODULES"):
             if name in os.environ:
                 self.env[name] = os.environ[name]
+        self.env.update(of_services())
         if "BENCH_CACHE" in os.environ:  # where a machine's image was made already
             self.env["XDG_CACHE_HOME"] = os.environ["BENCH_CACHE"]
 
@@ -302,14 +319,14 @@ def socket_rows(spawner, place):
 
 class Other:
     """A sandbox, what `assay exec` wants for it, and an empty program. rounds: of those that take long.
-    target: of a build, where it is."""
+    target: of a build, where it is; box: what is to be named instead."""
 
-    def __init__(self, name, *options, language="bash", keeps=True, rounds=None, target=None):
+    def __init__(self, name, *options, language="bash", keeps=True, rounds=None, target=None, box=None):
         self.name, self.options, self.language = name, options, language
-        self.keeps, self.rounds, self.target = keeps, rounds, target
+        self.keeps, self.rounds, self.target, self.box = keeps, rounds, target, box or name
 
     def at(self, build):
-        return self.name + (":" + self.target(build) if self.target else "")
+        return self.box + (":" + self.target(build) if self.target else "")
 
     def cold(self, build, path):
         return [build.assay, "exec", "-q", "--sandbox", self.at(build), "--lang", self.language, *self.options, path]
@@ -338,6 +355,8 @@ def sandboxes(build):
         yield Other(name, keeps=machine, rounds=5 if machine else None)  # of the others' memory most is not here
     if build.has_option("exec", "--weaker"):
         yield Other("http", keeps=False, target=Build.service)
+    for name, box in played().items():
+        yield Other(PLAYED % name, "--weaker", keeps=False, rounds=10, box=box)
     if has_restricted():
         yield Other("restricted", language="python", keeps=False)
     if "BENCH_NODE_MODULES" in build.env:

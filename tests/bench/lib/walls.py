@@ -7,6 +7,7 @@ from figures import number, spread
 FORM = "%-28s%8s%13s%8s%8s%13s%8s%8s"
 HEADS = ("an empty program, by sandbox", "cold", "p10-p90", "min", "open", "p10-p90", "min", "MiB")
 TABLE, COLUMN = "| `--sandbox` |", "cold, open; memory"
+PLAYED = "%s (played here)"  # a service, in whose place is something here: its own time is not in it
 PYTHON = ("restricted", "pyodide")  # they run nothing else; the others an empty bash program
 
 
@@ -40,14 +41,15 @@ def lines(run):
 
 def label(name):
     """What a sandbox is called there: without its target, and runc is what `oci` takes."""
-    kind, _, target = name.partition(":")
+    kind, _, target = name.partition(" ")[0].partition(":")
     return "oci --oci-runtime " + target if kind == "oci" and target != "runc" else kind
 
 
 def cell(name, of, before):
     """Memory of 0: nothing of it waits. One that was not measured stays as it was."""
     times = [number(of[what]["median"]) for what in ("cold", "open") if what in of]
-    some = [", ".join(times) + " ms" + " (Python)" * (name in PYTHON)] if times else []
+    more = " (Python)" * (name in PYTHON) + " here, and theirs" * (name == PLAYED % label(name))
+    some = [", ".join(times) + " ms" + more] if times else []
     memory = re.search(r"[\d.]+ MiB$", before)
     if of.get("memory", {}).get("median"):
         some.append("%s MiB" % number(of["memory"]["median"]))

@@ -78,10 +78,32 @@ def pyodide():
     ran = many(lambda _, code: in_pyodide(code).json(), programs()[::55], 1)
     bad = [(t, r.get("outcome"), r.get("stderr", "")[-200:]) for t, r in ran if r.get("stdout") != "held\n"]
     same(bad, [], "pyodide: %d programs of HumanEval hold (%.1f s each)" % (len(ran), (time.time() - began) / len(ran)))
+    judged_apart()
     own_packages()
     numpy()
     if not SOME:
         whole_sets()
+
+
+FORGES = "class Any:\n    def __eq__(self, other):\n        return True\ndef add(a, b):\n    return Any()"
+
+
+def judged_apart():
+    """A program and its tests, each in a node and in walls of its own."""
+    tests = "assert add(1, 2) == 3\nassert add([1], [2]) == [1, 2]\n"
+    programs_of = {"right": "def add(a, b):\n    return a + b", "forges": FORGES}
+    tap.dump(os.path.join(tap.work, "s.jsonl"), [
+        {"stage": "code", "id": one, "reply": "```python\n%s\n```\n" % code} for one, code in programs_of.items()])
+    tap.dump(os.path.join(tap.work, "tasks.jsonl"), [{"id": one, "prompt": "add", "tests": tests} for one in programs_of])
+    tap.assay("batch", "tasks.jsonl", "--script", "s.jsonl", "--sandbox", "pyodide", "--node-modules", MODULES, "--no-judge",
+              "--max-attempts", "1", "--timeout", "120", "--cpu-seconds", "120", "--out", "apart.jsonl")
+    with open(os.path.join(tap.work, "apart.jsonl")) as f:
+        got = {r["id"]: r for r in map(json.loads, f)}
+    same([(got[one]["level"], got[one]["checks"][0]["verdict"]) for one in programs_of],
+         [("expected", "pass"), ("ran", "skipped")],
+         "pyodide: tests pass apart from their program, and one that forges what it answers proves nothing")
+    same([f["value"] for f in got["right"]["execution"]["isolation"]["facts"] if f["name"] == "guest_mode"], ["pyodide"],
+         "pyodide: as the record of it says")
 
 
 def own_packages():

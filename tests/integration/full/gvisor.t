@@ -64,6 +64,33 @@ run exec --socket "$work/own.sock" --sandbox $box once.py
 like "$code $(echo $err)" '^6 .*hold all limits \(inodes\)' 'over a socket, too'
 kill "$far_server" && wait "$far_server"
 
+# One waits, with a kernel that was started for whoever comes next, and no run has it after that one.
+: >serve.txt
+"$ASSAY" serve --socket "$work/w.sock" --sandbox $box $weaker --warm 1 --parallel 1 --timeout 900 2>serve.txt &
+far_server=$!
+stops+=("kill $far_server")
+until_true grep -q 'listening on' serve.txt
+serving=$(tr -d ' ' <"/proc/$far_server/task/$far_server/children")
+asks_there() { # options
+	env --default-signal=INT "$ASSAY" exec -q --warm 1 --socket "$work/w.sock" --sandbox $box $weaker --lang bash "$@" - >ran.txt 2>&1
+}
+asks_there <<<'echo ran' # the first is used to learn what there is
+is "$(cat ran.txt)" ran 'a program runs at a server'
+until_true has_begun 3
+before=$(those_of "$serving")
+asks_there --timeout 900 <<<'echo begun; sleep 900' &
+ours=$!
+until_true grep -q begun ran.txt || diag "$(cat ran.txt)"
+is "$(comm -23 <(sort <<<"$before") <(those_of "$serving" | sort)) $(kept "$serving")" ' 1' \
+	"a program runs in the one that waits, with its $(grep -c . <<<"$before") processes, and none is started for it"
+kill -INT "$(pgrep -P "$ours")" && wait "$ours"
+# shellcheck disable=SC2086 # a list
+until_true is_gone $before
+ok $? 'which serves no second one'
+until_true keeps "$serving" 1
+ok $? 'and another waits then'
+kill "$far_server" && wait "$far_server"
+
 hold_limits $box $weaker
 limits_are_as_listed $box
 

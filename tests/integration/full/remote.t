@@ -114,20 +114,23 @@ class Service:
         before = len(self.mock.asked)
         self.mock.fail_next = [(500, {}, {"message": "broken within"})]
         got = self.exec("echo twice", "bash")
-        posts = [a for a in self.mock.asked[before:] if a["method"] == "POST"]
+        posts = [a for a in self.mock.asked[before:] if a["method"] == "POST" and not a["path"].startswith("/.management/")]
         ok(got.code == 6 and "broken within" in got.err + got.out and len(posts) == 1,
            self.name + ": 500 is not, since something may have run", "%s %d" % (got, len(posts)))
         self.mock.fail_next = []
         self.lost()
 
-    def lost(self, before=0):
-        """Who breaks off may have run it, and nobody says that nothing ran; of a sandbox that was not made, one may."""
-        for how in ((500, {}, {"message": "broken within"}), None):
-            self.mock.fail_next = [()] * before + [how]
-            got = self.exec("echo thrice", "bash", text=True)
-            ran = self.name != "e2b"
-            ok(got.code == 6 and ("its end is not known" in got.err, "nothing ran" in got.err) == (ran, not ran),
-               "%s: %s may have run something" % (self.name, "500" if how else "a lost connection"), got)
+    learns = 1  # so many requests ask what is there before the program is sent; 0: one makes a sandbox
+
+    def lost(self):
+        """Who breaks off may have run the program, and nobody says that nothing ran; but before it was sent, one may."""
+        for before, ran in [(0, False)] + ([(self.learns, True)] if self.learns else []):
+            for how in ((500, {}, {"message": "broken within"}), None):
+                self.mock.fail_next = [()] * before + [how]
+                got = self.exec("echo thrice", "bash", text=True)
+                ok(got.code == 6 and ("its end is not known" in got.err, "nothing ran" in got.err) == (ran, not ran),
+                   "%s: %s %s" % (self.name, "500" if how else "a lost connection",
+                                  "may have run something" if ran else "before the program ran nothing"), got)
         self.mock.fail_next = []
 
     def too_long(self, seconds):
@@ -171,11 +174,11 @@ def modal():
     mock.elsewhere = mock.url
     same(s.exec("echo late", "bash").json().get("stdout"), "late\n", "modal: what takes long is fetched")
     other = mocks.Modal()
-    mock.elsewhere = other.url
+    mock.elsewhere = None
+    mock.fail_next = [(), mock.later(other.url)]
     got = s.exec("echo late", "bash", text=True)
     ok(got.code == 6 and "elsewhere" in got.err and "its end is not known" in got.err, "modal: but nowhere else", got)
     same(other.asked, [], "modal: which no credential is sent to")
-    mock.elsewhere = None
     s.too_long(281)
 
 
@@ -202,10 +205,28 @@ def lambda_():
 def azure():
     mock = mocks.Sessions()
     s = Service("azure sessions", mock, "azure:" + mock.url + mock.POOL, [mock.TOKEN], AZURE_SESSIONS_TOKEN=mock.TOKEN)
+    s.learns = 2  # a session is deleted, too
     s.test()
     s.too_long(201)
     ok(s.facts.get("executed", "").endswith(" ms"), "azure sessions: how long it took there is told", s.facts)
     same(mock.sessions, set(), "azure sessions: no session is left")
+
+
+def azure_pool():
+    mock = mocks.ContainerSessions()
+    s = Service("azure pool", mock, "azure:pool:" + mock.url, [mock.TOKEN, mock.KEY], AZURE_SESSIONS_TOKEN=mock.TOKEN,
+                AZURE_CONTAINER_KEY=mock.KEY)
+    s.learns = 2  # a session is stopped, too
+    s.test()
+    same(s.facts.get("service"), "azure container sessions", "azure pool: what it is, is recorded")
+    same(mock.sessions, set(), "azure pool: no session is left")
+    for gone in ("AZURE_SESSIONS_TOKEN", "AZURE_CONTAINER_KEY"):
+        before = len(mock.asked)
+        got = s.exec("echo 1", "bash", **{gone: ""})
+        ok(got.code == 5 and gone in got.err and len(mock.asked) == before, "azure pool: without %s, exit 5" % gone, got)
+    for url in ("", "x", "ftp://h", mock.url + "/?a=b", "pool:" + mock.url):
+        same(tap.assay("exec", "--weaker", "--sandbox", "azure:pool:" + url, "program", **s.env).code, 2,
+             "azure pool: no address: " + url[:12])
 
 
 def container():
@@ -253,6 +274,7 @@ def e2b():
     os.mkdir(folder)
     mock = mocks.E2B(folder)
     s = Service("e2b", mock, "e2b", [mock.KEY], E2B_API_KEY=mock.KEY, E2B_API_URL=mock.url, E2B_SANDBOX_URL=mock.url)
+    s.learns = 0
     s.test()
     same(mock.alive, {}, "e2b: every sandbox was killed")
     calls = mock.calls()[:6]
@@ -335,11 +357,11 @@ def http():
         same(s.exec("exit 3", "bash").json().get("exit_code"), 3, "http: a program that prints nothing")
         mock.fail_next = [(429, {"Retry-After": "0"}, {"error": {"status": 429, "message": "too much under way"}})] * 2
         same(s.exec("exit 3", "bash").json().get("exit_code"), 3, "http: 429 is asked again")
-        s.lost(before=1)  # it describes itself first
+        s.lost()
 
 
 def main():
-    for one in (modal, lambda_, azure, container, e2b, e2b_of_serve, http):
+    for one in (modal, lambda_, azure, azure_pool, container, e2b, e2b_of_serve, http):
         one()
 
 

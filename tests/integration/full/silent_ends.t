@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # What a sandbox is reached through may say nothing: take no connection, take one and no more, begin an answer and not
 # end it, or send it so slowly that it never ends. assay gives up in the end, tells that with exit code 6, and whether
-# something may have run: not without a connection, nor before a program was sent, and the first that is sent to a runner
-# asks what it has. All of them at once, since each waits for as long as a program and its way may take.
+# something may have run: not without a connection, nor before the user's program was sent, and the first that is sent to
+# a runner is ours and asks what it has. All of them at once, since each waits for as long as a program and its way may take.
 import itertools
 import json
 import os
@@ -40,12 +40,10 @@ def runs_the_first(c):
     c.sendall(ANSWERED % (len(told), told))
 
 
-# What is told; whose first request has a program; ways to be silent that only one sandbox meets.
+# What is told; ways to be silent that only one sandbox meets.
 NOTHING, UNKNOWN = "nothing ran", "it began, and its end is not known"
-RUNNERS = ("modal", "lambda", "azure")
 RUNS = "says what it has and is silent then"
 ONLY = {"makes a sandbox and is silent then": "e2b", RUNS: "modal"}
-UNTAKEN = "takes no connection"
 HOW = {
     "takes a connection and says nothing": lambda c: over.wait(),
     "begins an answer and no more": lambda c: (c.sendall(HEAD + b"{"), over.wait()),
@@ -120,14 +118,14 @@ def body():
     with open(os.path.join(tap.work, "p.py"), "w") as f:
         f.write("print(1)\n")
     begun = []
-    for what, how in [(UNTAKEN, None), *HOW.items()]:
+    for what, how in [("takes no connection", None), *HOW.items()]:
         server = Silent(how)
         for sandbox, env in services("http://127.0.0.1:%d" % server.port):
             if sandbox.startswith(ONLY.get(what, "")):
                 begun.append((what, sandbox.partition(":")[0], start(sandbox, env), server))
     for what, sandbox, process, _ in begun:
         out = process.communicate(timeout=600)[0].decode()
-        told = UNKNOWN if sandbox in RUNNERS and what != UNTAKEN else NOTHING
+        told = UNKNOWN if what == RUNS else NOTHING
         ok(process.returncode == 6 and "assay: " in out and [t in out for t in (NOTHING, UNKNOWN)] == [t == told for t in (NOTHING, UNKNOWN)]
            and len(out) < 2000, "%s: a server that %s: given up, exit 6, %s" % (sandbox, what, told),
            "exit %d: %s" % (process.returncode, out))

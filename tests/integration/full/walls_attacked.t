@@ -34,17 +34,6 @@ functional_sets_in() { # sandbox sets
 server= # while there is one; its number may be another's afterwards
 stop_server() { [ -z "$server" ] || kill "$server"; }
 stops+=(stop_server)
-kept() { # a server
-	cat /proc/"$1"/task/*/children | wc -w
-}
-keeps() { [ "$(kept "$1")" -eq "$2" ]; }
-# What waits: a near end, what it started, and of that what the machine or the container is; with when each began.
-those_of() { # process [levels]
-	for one in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
-		echo "$one:$(started "$one")"
-		[ "${2:-3}" -eq 1 ] || those_of "$one" $((${2:-3} - 1))
-	done
-}
 memory_kib() { # pid:start...: what they hold, each page once
 	for one; do
 		awk '/^Pss:/ { print $2 }' "/proc/${one%%:*}/smaps_rollup" 2>/dev/null
@@ -63,9 +52,6 @@ one_has_run() { # sandbox
 	holds=$(memory_kib $waits)
 	[ "$holds" -gt 0 ] && [ "$holds" -le $((1536 * 1024)) ]
 	ok $? "$1: which holds no more than is stated, 1536 MiB: $holds KiB"
-}
-has_begun() { # how many processes
-	[ "$(those_of $serving | grep -c .)" -ge "$1" ]
 }
 waiting_of() { # sandbox [of how many processes one is]
 	echo 'echo ran' >a.sh
@@ -106,6 +92,7 @@ of_docker() {
 }
 of_podman() {
 	attacks_on docker:localhost/walls:1 $classes
+	waiting_of docker:localhost/walls:1 2
 	is "$("${own[@]}" ps -aq)$("${own[@]}" volume ls -q)" '' 'podman: no container and no volume is left'
 }
 of_ssh() {

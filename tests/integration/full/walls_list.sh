@@ -5,7 +5,7 @@
 # limits of which there is nothing, since what would pass them is refused | THINGS: why they are not tried; ...
 # What a row says is what has to come: a limit of neither list is held, and what is not excused is tried.
 things='contract pair files limits question tools cancelled killed doctor attacks'
-of_modes='contract: for programs of all languages; pair tools: it has no descriptors for others; attacks: its walls are the native ones'
+of_modes='contract: for programs of all languages; attacks: its walls are the native ones'
 of_services='contract attacks: the wall there is the service; pair tools: no descriptors for others'
 lost="memory processes disk inodes network"
 files_lost="disk inodes open-files artifacts artifact-bytes"
@@ -20,8 +20,8 @@ ssh|Debian's sshd on loopback|walls_ssh.t, walls_attacked.t|||
 microvm|QEMU, computing in software; of the contract the outcomes|walls_microvm.t, walls_attacked_microvm.t|||
 firecracker|a mock of the published API, its machine played by a keeper|firecracker.t, walls_modes.t|||contract pair tools attacks: its machine is the native sandbox
 http|assay serve on loopback|walls.t|||tools: refused, for want of descriptors; attacks: its sandbox is the native one
-pyodide|of npm, under node|guest_modes.t, walls_modes.t||processes|$of_modes
-restricted|Debian's RestrictedPython|guest_modes.t, walls_modes.t||processes $files_lost|files: no program opens one there; $of_modes
+pyodide|of npm, under node|guest_modes.t, walls_modes.t||processes|pair: guest_modes.t has one; tools: it has no descriptors for others; $of_modes
+restricted|Debian's RestrictedPython|guest_modes.t, walls_modes.t||processes $files_lost|files: no program opens one there; pair tools: it has no descriptors for others; $of_modes
 e2b|assay serve on loopback; a mock of the published API|walls_remote.t, remote.t|$lost||$of_services
 lambda|a mock of the published API; an emulator from npm|walls_remote.t, remote.t, lambda_emulator.t|$lost||$of_services
 azure|a mock of the published API; the container itself|walls_remote.t, remote.t|$lost||$of_services

@@ -30,6 +30,23 @@ ended_here() { # sandbox, what is below assay [options]
 	is "$code" 143 "$1: terminated"
 }
 
+# --- what waits, below a server ---
+
+kept() { # a server
+	cat /proc/"$1"/task/*/children | wc -w
+}
+keeps() { [ "$(kept "$1")" -eq "$2" ]; }
+# What waits: a near end, what it started, and of that what the machine or the container is; with when each began.
+those_of() { # process [levels]
+	for one in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+		echo "$one:$(started "$one")"
+		[ "${2:-3}" -eq 1 ] || those_of "$one" $((${2:-3} - 1))
+	done
+}
+has_begun() { # how many processes
+	[ "$(those_of $serving | grep -c .)" -ge "$1" ]
+}
+
 # --- a machine ---
 
 with_firecracker() { # a function to call then
@@ -137,24 +154,30 @@ service_is_tried() { # sandbox
 	proven_by_doctor "$1"
 	all_is_tried "$1"
 }
-over_service() { # lambda, azure, container (of Azure) or modal
-	apart true 2>/dev/null || { skip "$1" 'no namespaces to play its machine in' && return; }
+play_service() { # lambda, azure, container (of Azure) or modal; sets $box, and $service to who plays it
 	: >service.txt
 	apart /usr/bin/python3 -B "$top/tests/integration/remote_mocks.py" "$1" >service.txt 2>service-log.txt &
 	service=$!
 	stops+=("kill $service")
 	until_true grep -q '^# all' service.txt || diag "$(cat service-log.txt)"
 	. ./service.txt
+}
+over_service() { # as play_service
+	apart true 2>/dev/null || { skip "$1" 'no namespaces to play its machine in' && return; }
+	play_service "$1"
 	service_is_tried "$box"
 	kill "$service" && wait "$service"
 }
 sandboxes_of_e2b() { # a filter of jq: of its list
 	curl -s -H "X-API-Key: $E2B_API_KEY" "$far/v2/sandboxes" | jq -r "$1"
 }
-over_e2b() {
+serve_e2b() {
 	printf 'test assay-%064d\n' 7 >far-keys && chmod 600 far-keys
 	serve --profile off --timeout 1000 --cpu-seconds 1000
 	export E2B_API_KEY=assay-$(printf %064d 7) E2B_API_URL=$far E2B_SANDBOX_URL=$far
+}
+over_e2b() {
+	serve_e2b
 	service_is_tried e2b
 	until_true eval '[ "$(sandboxes_of_e2b length)" -le 1 ]'
 	# That of who was killed, which nobody can end: for no longer than its program and a minute.

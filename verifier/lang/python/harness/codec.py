@@ -391,7 +391,8 @@ class _Wire:
         self.read_fd, self.write_fd = self.aside(3), self.aside(4)
         self.rest, self.left = b"", total_max
         self.read_some, self.write_some = posix.read, posix.write
-        posix.register_at_fork(after_in_child=self.close)
+        if hasattr(posix, "register_at_fork"):  # WebAssembly has no processes
+            posix.register_at_fork(after_in_child=self.close)
 
     def aside(self, fd):
         for to in (251, 61, 29):
