@@ -503,6 +503,20 @@ is "$code" 0 "ASSAY_FRESH is for conversations"
 run exec --fresh first.py
 is "$code" 2 '--fresh alone'
 like "$err" 'needs --context NAME' 'says what it is about'
+run log contexts
+is "$(printf '%s\n' "$out" | sort -u | wc -l)" "$(printf '%s\n' "$out" | wc -l)" 'their names, each once'
+like "$out" '^halfway$' 'as they were given'
+used=$out
+run exec --context "two words" first.py
+run exec --context a first.py
+run log contexts
+is "$(printf '%s\n' "$out" | head -3)" "a
+two words
+$(printf '%s\n' "$used" | grep -vx a | head -1)" 'the last used first'
+run log contexts --json
+is "$(jq -c '.[0] | keys' out.txt) $(jq -r '.[1].context' out.txt)" '["context","run","started"] two words' 'with the last run of each'
+run log contexts --db none.db --json
+is "$code $out" '0 []' 'none before the first run'
 run exec --context '' first.py
 is "$code" 2 'an empty name'
 run exec --context x

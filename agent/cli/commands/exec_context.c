@@ -21,9 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 100
-#define SESSION	       "context "
-#define FILES_NAMED    6 /* on the line about what did not run */
+#define FILES_NAMED 6 /* on the line about what did not run */
 
 struct cells_file {
 	const char *path;
@@ -335,9 +333,9 @@ static int check(const struct cells_run *c, struct error *err)
 	const struct options *o = c->x->settings->options;
 	size_t len = strlen(c->name);
 
-	if (!len || len > NAME_MAX_BYTES || strspn(c->name, " \t\r\n"))
+	if (!len || len > CONTEXT_NAME_BYTES || strspn(c->name, " \t\r\n"))
 		return error_set(err, ERR_USAGE, "--context \"%.40s\": a name of 1 to %d bytes",
-				 c->name, NAME_MAX_BYTES);
+				 c->name, CONTEXT_NAME_BYTES);
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)c->name[i] < ' ')
 			return error_set(err, ERR_USAGE,
@@ -358,7 +356,7 @@ int exec_in_context(struct exec *x, struct error *err)
 	if (check(&c, err) < 0 || exec_read_screening(x, err) < 0 ||
 	    tools_given(x->settings, &x->tools, err) < 0 || exec_read_inputs(x, err) < 0)
 		return -1;
-	c.session = mem_printf(SESSION "%s", c.name);
+	c.session = mem_printf(CONTEXT_SESSION "%s", c.name);
 	c.documents = x->settings->json ? json_array() : NULL;
 	int code = EXIT_OK;
 	if (read_files(&c, err) < 0 || begin(&c, err) < 0)
