@@ -89,6 +89,7 @@ const struct command command_table[] = {
 	  "                     --stage NAME[:ATTEMPT] all that one has in the record\n"
 	  "search WORDS...      ended runs whose question, answer, code or output has the words,\n"
 	  "                     and where; the same options\n"
+	  "contexts             names of the contexts of exec, the last used first\n"
 	  "stats                counts, sizes, rates, times, tokens, cost (--by, and list's "
 	  "options)\n"
 	  "export [RUN...]      events and contents as JSON, one run per line (default: all)\n"

@@ -5,6 +5,7 @@
  */
 #include "agent/cli/notebook_lines.h"
 
+#include "agent/cli/notebook_installs.h"
 #include "agent/notebook.h"
 #include "base/mem.h"
 
@@ -66,36 +67,6 @@ static enum magic find_magic(const struct notebook_line *line)
 		if (is_word(line->word, line->word_len, magics[i].word))
 			return magics[i].magic;
 	return MAGIC_UNKNOWN;
-}
-
-/* The next word of a command, and *at behind it. */
-static size_t next_word(const char **at, const char *end, const char **ret)
-{
-	while (*at < end && isspace((unsigned char)**at))
-		(*at)++;
-	*ret = *at;
-	while (*at < end && !isspace((unsigned char)**at))
-		(*at)++;
-	return (size_t)(*at - *ret);
-}
-
-/* "pip install", "python3 -m pip install", "conda install", "apt-get install" ... */
-static bool installs(const char *text, size_t len)
-{
-	static const char *const with[] = {
-		"pip", "pip3", "conda", "mamba", "apt", "apt-get", "uv"
-	};
-	const char *end = text + len, *word;
-	size_t n;
-	bool named = false;
-
-	for (int i = 0; i < 6 && (n = next_word(&text, end, &word)) && *word != '#'; i++) {
-		for (size_t k = 0; k < ARRAY_SIZE(with); k++)
-			named = named || is_word(word, n, with[k]);
-		if (named && is_word(word, n, "install"))
-			return true;
-	}
-	return false;
 }
 
 static int refuse_install(size_t number, struct error *err)
@@ -163,18 +134,12 @@ static void add_capture(struct buf *out, const char *text, size_t len)
 /* The first line of a script that installs something, by its number in the cell; 0: none does. */
 static size_t find_install(const struct notebook_line *script)
 {
-	const char *at = script->text, *end = at + script->len;
+	const char *found = notebook_installs(script->text, script->len);
+	size_t number = script->number + 1;
 
-	for (size_t number = script->number + 1; at < end; number++) {
-		const char *to = memchr(at, '\n', (size_t)(end - at));
-
-		if (!to)
-			to = end;
-		if (installs(at, (size_t)(to - at)))
-			return number;
-		at = to + 1;
-	}
-	return 0;
+	for (const char *at = script->text; found && at < found; at++)
+		number += *at == '\n';
+	return found ? number : 0;
 }
 
 /* One that fails fails the cell, as in a notebook. */
@@ -270,6 +235,8 @@ static int add_magic(const struct notebook_line *line, bool *timed, struct buf *
 			buf_add(out, text, (size_t)(end - text));
 		return 0;
 	case MAGIC_COMMAND:
+		if (notebook_installs(line->text, line->len))
+			return refuse_install(line->number, err);
 		add_command(out, line->word, line->word_len + line->len);
 		return 0;
 	case MAGIC_CD:
@@ -308,7 +275,7 @@ static int write_line(void *self, const struct notebook_line *line, struct buf *
 	switch (line->kind) {
 	case NOTEBOOK_COMMAND:
 	case NOTEBOOK_CAPTURE:
-		if (installs(line->text, line->len))
+		if (notebook_installs(line->text, line->len))
 			return refuse_install(line->number, err);
 		if (line->kind == NOTEBOOK_COMMAND)
 			add_command(out, line->text, line->len);

@@ -126,3 +126,19 @@ int session_save_artifacts(struct terminal *term, const char *out, const char *d
 		       places_add(db_path, result->run, folder, TAKE_PTR(names), err) :
 		       0;
 }
+
+const char *session_context(const char *session)
+{
+	const size_t before = strlen(CONTEXT_SESSION);
+
+	if (!session || strncmp(session, CONTEXT_SESSION, before))
+		return NULL;
+	const char *name = session + before;
+	size_t len = strlen(name);
+	if (!len || len > CONTEXT_NAME_BYTES || strspn(name, " "))
+		return NULL;
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
+			return NULL;
+	return name;
+}

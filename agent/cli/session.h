@@ -40,4 +40,10 @@ int session_run(struct session *s, const struct task *task, struct loop_result *
 int session_save_artifacts(struct terminal *term, const char *out, const char *db_path,
 			   const struct loop_result *result, struct error *err);
 
+/* The runs of a context are in one session of the log, which has its name. */
+#define CONTEXT_SESSION	   "context "
+#define CONTEXT_NAME_BYTES 100
+/* The name in such a session, of those that --context takes, borrowed; NULL: it is none. */
+const char *session_context(const char *session);
+
 #endif

@@ -9,13 +9,10 @@
 
 #include "base/mem.h"
 #include "sandbox/native/connection.h"
-#include "sandbox/native/context.h"
 #include "sandbox/native/describe.h"
-#include "sandbox/native/interpreter.h"
-#include "sandbox/native/open.h"
+#include "sandbox/native/doctor_ahead.h"
 #include "sandbox/native/reach.h"
 #include "sandbox/native/run.h"
-#include "sandbox/native/waiting.h"
 
 #define SECCOMP_WANT_TEXT
 #include "sandbox/native/seccomp_filter.h"
@@ -24,12 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define LAYERS_MAX 32
-
-#define REMEDY_CGROUP                                                                             \
-	"run as root, or in a delegated group: systemd-run --user --scope -p Delegate=yes assay " \
-	"..."
 
 int native_wall(struct native *s, const char *wall, const char **ret_text, struct error *err)
 {
@@ -43,12 +34,6 @@ int native_wall(struct native *s, const char *wall, const char **ret_text, struc
 								  seccomp_supervised_text;
 	return 0;
 }
-
-struct doctor {
-	struct native *native;
-	struct sandbox_layer *layers;
-	size_t count;
-};
 
 static const char inside[] =
 	"for n in user pid net mnt ipc uts cgroup; do\n"
@@ -69,44 +54,11 @@ static const char inside[] =
 	"{ read -r v </proc/version && echo \"kernel.is=$v\"; } 2>/dev/null\n"
 	"echo end.reached=1\n";
 
-static struct sandbox_layer *add(struct doctor *d, const char *name, const char *wanted,
-				 bool required)
-{
-	struct sandbox_layer *l = &d->layers[d->count++];
-
-	*l = (struct sandbox_layer){ .name = name, .wanted = wanted, .required = required };
-	return l;
-}
-
-static void say(struct sandbox_layer *l, bool ok, const char *in_force, const char *proof,
-		const char *remedy)
-{
-	l->ok = ok;
-	snprintf(l->in_force, sizeof(l->in_force), "%s", in_force);
-	snprintf(l->proof, sizeof(l->proof), "%s", proof);
-	snprintf(l->remedy, sizeof(l->remedy), "%s", ok ? "" : remedy);
-}
-
-/* The value of "key=" or "key:" in what the attack printed; false: not there. */
-static bool find(const char *text, const char *key, char *ret, size_t size)
-{
-	size_t n = strlen(key);
-
-	for (const char *at = text; at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (!strncmp(at, key, n) && (at[n] == '=' || at[n] == ':')) {
-			snprintf(ret, size, "%.*s", (int)strcspn(at + n + 1, "\n"), at + n + 1);
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool printed(const struct sandbox_result *r, const char *key)
 {
 	char value[64];
 
-	return find(r->out.bytes, key, value, sizeof(value));
+	return doctor_find(r->out.bytes, key, value, sizeof(value));
 }
 
 static bool was_denied(const struct sandbox_result *r, const char *syscall)
@@ -150,7 +102,7 @@ static void check_namespaces(struct doctor *d, const struct sandbox_result *r)
 	for (size_t i = 0; i < ARRAY_SIZE(namespace_rows); i++) {
 		const struct namespace_row *row = &namespace_rows[i];
 		const bool wanted = row->required && (!d->native->hello.single || row->single);
-		struct sandbox_layer *l = add(d, row->name, "own", wanted);
+		struct sandbox_layer *l = doctor_add(d, row->name, "own", wanted);
 		char path[64];
 
 		snprintf(path, sizeof(path), "/proc/self/ns/%s", row->kind);
@@ -158,10 +110,11 @@ static void check_namespaces(struct doctor *d, const struct sandbox_result *r)
 		snprintf(key, sizeof(key), "ns.%s", row->kind);
 		char ours[64] = "", theirs[64] = "";
 		bool own = read_outside(d, path, ours, sizeof(ours)) &&
-			   find(r->out.bytes, key, theirs, sizeof(theirs)) && strcmp(ours, theirs);
+			   doctor_find(r->out.bytes, key, theirs, sizeof(theirs)) &&
+			   strcmp(ours, theirs);
 		char proof[160];
 		snprintf(proof, sizeof(proof), "here %s, inside %s", ours, theirs);
-		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
+		doctor_say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
 	}
 }
 
@@ -178,7 +131,7 @@ static void check_outer(struct doctor *d)
 
 	for (size_t i = 0; d->native->far && d->native->far->has_namespaces && i < ARRAY_SIZE(rows);
 	     i++) {
-		struct sandbox_layer *l = add(d, rows[i].name, "own", true);
+		struct sandbox_layer *l = doctor_add(d, rows[i].name, "own", true);
 		char path[64];
 
 		snprintf(path, sizeof(path), "/proc/self/ns/%s", rows[i].kind);
@@ -187,7 +140,7 @@ static void check_outer(struct doctor *d)
 			   read_outside(d, path, there, sizeof(there)) && strcmp(here, there);
 		char proof[160];
 		snprintf(proof, sizeof(proof), "here %s, around the keeper %s", here, there);
-		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
+		doctor_say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
 	}
 }
 
@@ -196,7 +149,7 @@ static void check_machine(struct doctor *d)
 {
 	if (!d->native->far || !d->native->far->is_machine)
 		return;
-	struct sandbox_layer *l = add(d, "outer kernel", "own", true);
+	struct sandbox_layer *l = doctor_add(d, "outer kernel", "own", true);
 	FILE *f = fopen(PROTOCOL_BOOT_ID, "re");
 	char here[64] = "";
 	bool own = f && fgets(here, sizeof(here), f);
@@ -207,7 +160,7 @@ static void check_machine(struct doctor *d)
 		fclose(f);
 	char proof[160];
 	snprintf(proof, sizeof(proof), "boot_id here %s, around the keeper %s", here, there);
-	say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
+	doctor_say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
 }
 
 /* A kernel that is a program says another version than this one's. */
@@ -218,15 +171,15 @@ static void check_kernel(struct doctor *d, const struct sandbox_result *r)
 
 	if (!d->native->far || !d->native->far->is_kernel)
 		return;
-	struct sandbox_layer *l = add(d, "outer kernel", "own", true);
+	struct sandbox_layer *l = doctor_add(d, "outer kernel", "own", true);
 	f = fopen("/proc/version", "re");
 	bool own = f && fgets(here, sizeof(here), f) &&
-		   find(r->out.bytes, "kernel.is", there, sizeof(there)) &&
+		   doctor_find(r->out.bytes, "kernel.is", there, sizeof(there)) &&
 		   strncmp(here, there, strlen(there));
 	if (f)
 		fclose(f);
 	snprintf(proof, sizeof(proof), "/proc/version here %.40s, inside %.60s", here, there);
-	say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
+	doctor_say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
 }
 
 static void check_privileges(struct doctor *d, const struct sandbox_result *r)
@@ -238,24 +191,25 @@ static void check_privileges(struct doctor *d, const struct sandbox_result *r)
 	bool ok = true;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sets) - single && ok; i++) {
-		ok = find(r->out.bytes, sets[i], value, sizeof(value)) &&
+		ok = doctor_find(r->out.bytes, sets[i], value, sizeof(value)) &&
 		     !strcmp(value, "0000000000000000");
 		snprintf(proof, sizeof(proof), "/proc/self/status inside: %s %s",
 			 ok ? "all sets" : sets[i] + strlen("status."), value);
 	}
-	say(add(d, "capabilities", "none", true), ok, ok ? "none" : value, proof, "");
-	ok = find(r->out.bytes, "status.NoNewPrivs", value, sizeof(value)) && !strcmp(value, "1");
+	doctor_say(doctor_add(d, "capabilities", "none", true), ok, ok ? "none" : value, proof, "");
+	ok = doctor_find(r->out.bytes, "status.NoNewPrivs", value, sizeof(value)) &&
+	     !strcmp(value, "1");
 	snprintf(proof, sizeof(proof), "/proc/self/status inside: NoNewPrivs %s", value);
 	if (single)
 		snprintf(proof, sizeof(proof), "that kernel gives none by exec, nor tells of it");
-	say(add(d, "no new privileges", "yes", !single), ok,
-	    ok	   ? "yes" :
-	    single ? "untold" :
-		     "no",
-	    proof, "");
-	ok = find(r->out.bytes, "uid.is", value, sizeof(value)) && strcmp(value, "0");
+	doctor_say(doctor_add(d, "no new privileges", "yes", !single), ok,
+		   ok	  ? "yes" :
+		   single ? "untold" :
+			    "no",
+		   proof, "");
+	ok = doctor_find(r->out.bytes, "uid.is", value, sizeof(value)) && strcmp(value, "0");
 	snprintf(proof, sizeof(proof), "uid %s inside", value);
-	say(add(d, "unprivileged user", "yes", true), ok, value, proof, "");
+	doctor_say(doctor_add(d, "unprivileged user", "yes", true), ok, value, proof, "");
 }
 
 static void check_walls(struct doctor *d, const struct sandbox_result *r)
@@ -265,29 +219,32 @@ static void check_walls(struct doctor *d, const struct sandbox_result *r)
 	bool ok = !printed(r, "root.written") && !printed(r, "root.seen") &&
 		  !printed(r, "proc.written");
 
-	say(add(d, "root", "built, read-only", true), ok, ok ? "built, read-only" : "leaks",
-	    ok ? "writing /usr and /proc/sys failed; no home, /root /sys /run /var are not there" :
-		 "a host path was reached",
-	    "");
+	doctor_say(doctor_add(d, "root", "built, read-only", true), ok,
+		   ok ? "built, read-only" : "leaks",
+		   ok ? "writing /usr and /proc/sys failed; no home, /root /sys /run /var are not "
+			"there" :
+			"a host path was reached",
+		   "");
 	ok = !printed(r, "net.connected") && (!told || was_denied(r, "socket"));
-	say(add(d, "network", "none", true), ok, ok ? "none" : "reachable",
-	    !ok	 ? "socket() was not refused" :
-	    told ? "connecting to 127.0.0.1 was refused at socket()" :
-		   "connecting to 127.0.0.1 was refused",
-	    "");
+	doctor_say(doctor_add(d, "network", "none", true), ok, ok ? "none" : "reachable",
+		   !ok	? "socket() was not refused" :
+		   told ? "connecting to 127.0.0.1 was refused at socket()" :
+			  "connecting to 127.0.0.1 was refused",
+		   "");
 	ok = !printed(r, "unshare.done") &&
 	     (told ? was_denied(r, "socket") &&
 			      (!printed(r, "unshare.tried") || was_denied(r, "unshare")) :
-		     find(r->out.bytes, "status.Seccomp", filter, sizeof(filter)) &&
+		     doctor_find(r->out.bytes, "status.Seccomp", filter, sizeof(filter)) &&
 			      !strcmp(filter, "2"));
-	say(add(d, "seccomp", "allowlist", true), ok, ok ? "allowlist" : "incomplete",
-	    !told ? "/proc/self/status inside: Seccomp 2; unshare was refused" :
-	    printed(r, "unshare.tried") ? "unshare and socket were refused and named" :
-					  "socket was refused and named",
-	    "the kernel needs CONFIG_SECCOMP_FILTER");
+	doctor_say(doctor_add(d, "seccomp", "allowlist", true), ok, ok ? "allowlist" : "incomplete",
+		   !told ? "/proc/self/status inside: Seccomp 2; unshare was refused" :
+		   printed(r, "unshare.tried") ? "unshare and socket were refused and named" :
+						 "socket was refused and named",
+		   "the kernel needs CONFIG_SECCOMP_FILTER");
 	ok = printed(r, "end.reached") && !printed(r, "rlimit.raised");
-	say(add(d, "supervision", "out of reach", true), ok, ok ? "out of reach" : "reached",
-	    "kill -9 1 and raising a limit inside changed nothing", "");
+	doctor_say(doctor_add(d, "supervision", "out of reach", true), ok,
+		   ok ? "out of reach" : "reached",
+		   "kill -9 1 and raising a limit inside changed nothing", "");
 }
 
 static void check_landlock(struct doctor *d)
@@ -297,10 +254,10 @@ static void check_landlock(struct doctor *d)
 
 	if (abi > 0)
 		snprintf(in_force, sizeof(in_force), "ABI %d", abi);
-	say(add(d, "landlock", "where available", false), abi > 0, in_force,
-	    abi > 0 ? "a run whose ruleset is refused does not start" :
-		      "landlock_create_ruleset is refused",
-	    "boot a kernel >= 5.13 with landlock in the lsm= list");
+	doctor_say(doctor_add(d, "landlock", "where available", false), abi > 0, in_force,
+		   abi > 0 ? "a run whose ruleset is refused does not start" :
+			     "landlock_create_ruleset is refused",
+		   "boot a kernel >= 5.13 with landlock in the lsm= list");
 }
 
 /* --- limits: one attack each --- */
@@ -392,7 +349,7 @@ static int check_limit(struct doctor *d, const struct attack *a, struct error *e
 {
 	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
 	const bool lacks = a->not_single && d->native->hello.single;
-	struct sandbox_layer *l = add(d, a->name, a->wanted, a->required && !lacks);
+	struct sandbox_layer *l = doctor_add(d, a->name, a->wanted, a->required && !lacks);
 	bool wants_cgroup = !strcmp(a->wanted, "cgroup");
 
 	if (attempt(d, a->code, a->tighten, &r, err) < 0)
@@ -413,143 +370,9 @@ static int check_limit(struct doctor *d, const struct attack *a, struct error *e
 			 sandbox_fact(&r.isolation, "cgroup"));
 	else
 		snprintf(in_force, sizeof(in_force), "supervision and rlimit");
-	say(l, held && (cgroup || !wants_cgroup), in_force, proof,
-	    lacks ? "--weaker runs without, and records that" : REMEDY_CGROUP);
+	doctor_say(l, held && (cgroup || !wants_cgroup), in_force, proof,
+		   lacks ? "--weaker runs without, and records that" : REMEDY_CGROUP);
 	return 0;
-}
-
-/* --- templates --- */
-
-#define TRIES 4 /* the first has one made, and one that dies is given another chance */
-
-/* Runs it till a template forked its interpreter; false: none does. */
-static bool is_forked(struct native *s, const struct sandbox_job *job, const char *interpreter)
-{
-	for (int i = 0; i < TRIES; i++) {
-		cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
-
-		waiting_prepare(s, job, interpreter, NULL);
-		struct error ignored = ERROR_INIT;
-		if (run_bare(s, job, interpreter, NULL, &r, &ignored) < 0)
-			return false;
-		if (!strcmp(sandbox_fact(&r.isolation, "start"), "forked"))
-			return r.exit_code == 0;
-	}
-	return false;
-}
-
-static void say_why_not(struct sandbox_layer *l, const struct native *s)
-{
-	char proof[160] = "it does not come to be";
-
-	if (s->object < 0)
-		snprintf(proof, sizeof(proof), "assay-warm.so is not beside assay-keeper");
-	else if (s->no_template.errnum != 0)
-		snprintf(proof, sizeof(proof), "%s: %s", s->no_template.step,
-			 strerror(s->no_template.errnum));
-	else if (s->no_template.step[0] != '\0')
-		snprintf(proof, sizeof(proof), "%s", s->no_template.step);
-	say(l, false, "no: every interpreter is started", proof,
-	    s->object < 0 ?
-		    "build it (make) or reinstall; without, runs start later in the same walls" :
-		    "without, runs start later in the same walls");
-}
-
-static void check_template(struct doctor *d)
-{
-	const struct sandbox_options options = { .program = d->native->keeper_path,
-						 .warm = SIZE_MAX };
-	static const char code[] = "import json\n";
-	struct sandbox_job job = { .language = language_find("python"),
-				   .code = code,
-				   .code_len = sizeof(code) - 1 };
-	cleanup_free char *interpreter = interpreter_find(job.language);
-	struct error ignored = ERROR_INIT;
-	struct native *s;
-
-	if (!interpreter || native_open(&s, &options, NULL, &ignored) < 0)
-		return;
-	sandbox_limits_default(&job.limits);
-	struct sandbox_layer *l = add(d, "template", "where possible", false);
-	l->is_for_speed = true;
-	if (is_forked(s, &job, interpreter))
-		say(l, true, "yes", "a Python program ran in a fork of one that had started", "");
-	else
-		say_why_not(l, s);
-	native_close(s);
-}
-
-/* --- states --- */
-
-#define NOT_KEPT "no: made again"
-
-/* It can be copied when it has ended, as cells of a context are: read in one piece, with no file
- * open that has a name. The copy reads what to go on with. */
-static const char holding[] = "{\n"
-			      "said=kept\n"
-			      "rm -- \"${BASH_SOURCE[0]}\"\n"
-			      "if [ -S /proc/self/fd/200 ]; then\n"
-			      "	exec {next}<" SANDBOX_HOLD "\n"
-			      "	eval \"$(cat <&$next)\"\n"
-			      "fi\n"
-			      "exit 0\n"
-			      "}\n";
-static const char going_on[] = "echo state.is=$said\n";
-
-/* A second program goes on in a copy of the first, with what that had set. */
-static bool is_kept(struct native *s, const char *interpreter)
-{
-	struct sandbox_job job = { .language = language_find("bash"),
-				   .code = holding,
-				   .code_len = sizeof(holding) - 1,
-				   .id = "doctor/1",
-				   .rebuilds = true,
-				   .resume = going_on,
-				   .resume_len = sizeof(going_on) - 1 };
-	cleanup_sandbox_result struct sandbox_result first = { .exit_code = -1 },
-						     next = { .exit_code = -1 };
-
-	sandbox_limits_default(&job.limits);
-	struct error ignored = ERROR_INIT;
-	if (context_run(s, &job, interpreter, NULL, &first, &ignored) < 0)
-		return false;
-	job.state_from = job.id;
-	job.id = "doctor/2";
-	char said[16];
-	return context_run(s, &job, interpreter, NULL, &next, &ignored) == 0 &&
-	       !strcmp(sandbox_fact(&next.isolation, "state"), "forked") &&
-	       find(next.out.bytes, "state.is", said, sizeof(said)) && !strcmp(said, "kept");
-}
-
-static void check_states(struct doctor *d)
-{
-	const struct sandbox_options options = { .program = d->native->keeper_path, .states = 2 };
-	struct sandbox_layer *l = add(d, "kept states", "where possible", false);
-	cleanup_free char *interpreter = interpreter_find(language_find("bash"));
-
-	l->is_for_speed = true;
-	if (d->native->far) {
-		say(l, false, NOT_KEPT, "of a context: only the native sandbox keeps any", "");
-		return;
-	}
-	struct error ignored = ERROR_INIT;
-	struct native *s;
-	if (!interpreter || native_open(&s, &options, NULL, &ignored) < 0) {
-		say(l, false, NOT_KEPT, "of a context: bash or the keeper is not to be had", "");
-		return;
-	}
-	if (is_kept(s, interpreter))
-		say(l, true, "yes", "a program went on in a copy of one that had ended", "");
-	else if (s->hello.filter != PROTOCOL_FILTER_STANDARD)
-		say(l, false, NOT_KEPT,
-		    "no control groups: each program of a context runs the earlier ones again",
-		    REMEDY_CGROUP);
-	else
-		say(l, false, NOT_KEPT,
-		    "no copy came to be: each program of a context runs the earlier ones again",
-		    "build assay-hold.so beside assay-keeper (make), or reinstall");
-	contexts_release(s);
-	native_close(s);
 }
 
 static int examine(struct doctor *d, struct error *err)
@@ -568,8 +391,7 @@ static int examine(struct doctor *d, struct error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++)
 		if (check_limit(d, &attacks[i], err) < 0)
 			return -1;
-	check_template(d);
-	check_states(d);
+	doctor_ahead(d);
 	return 0;
 }
 
@@ -578,7 +400,7 @@ int native_doctor(struct native *s, struct sandbox_layer **ret_layers, size_t *r
 {
 	struct doctor d = { .native = s };
 
-	d.layers = mem_array(NULL, LAYERS_MAX, sizeof(*d.layers));
+	d.layers = mem_array(NULL, DOCTOR_LAYERS_MAX, sizeof(*d.layers));
 	if (examine(&d, err) < 0) {
 		free(d.layers);
 		return -1;

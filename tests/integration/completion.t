@@ -19,6 +19,8 @@ forget
 say code "$(program 'print(1)')"
 run ask --role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python \
 	--script s.jsonl 'one'
+run exec --context "sales of '26" files/program.py
+run exec --context stock files/program.py
 id=$("$ASSAY" log list --limit 1 --json | jq -r '.[0].run[-8:]')
 
 # A shell with its completions, in a folder with two files.
@@ -69,6 +71,8 @@ for shell in bash zsh fish; do
 	completes 'assay exec pro' '^> assay exec program.py' 'a program'
 	completes 'assay exec --sandbox firec' '^> assay exec --sandbox firecracker' 'a sandbox'
 	completes 'assay exec --profile restr' '^> assay exec --profile restricted' 'a profile'
+	completes 'assay exec --context st' '^> assay exec --context stock' 'a context'
+	completes 'assay exec --context sa' '^> assay exec --context sales\\ of\\ \\'"'26" 'one whose name has blanks and a quote'
 	completes 'assay log exp' '^> assay log export' 'a subcommand'
 	completes 'assay ask --cont' '^> assay ask --continue' 'an option'
 	close
@@ -101,6 +105,8 @@ import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as db:
     db.execute("update runs set id = substr(id, 1, 19) || '$(./x)' where no = 1")
     db.execute("update runs set id = substr(id, 1, 19) || '`./x`;' where no = 2")
+    db.execute("update runs set session = 'context stolen$(./x)`./x`;./x' where session = 'context stock'")
+    db.execute("update runs set session = 'context ' || char(27) || '[2J' where no = 1")
 P
 printf '#!/bin/sh\ntouch "%s/was-run"\n' "$work" >files/x
 chmod +x files/x
@@ -109,6 +115,7 @@ for shell in bash zsh fish; do
 	rm -f was-run
 	start "$shell"
 	completes 'assay replay la' '^> assay replay last' 'a log with such ids'
+	completes 'assay exec --context stol' '^> assay exec --context stolen\\\$\\\(' 'and names of contexts'
 	close
 	[ ! -e was-run ]
 	ok $? "$shell: runs nothing that is in an id"

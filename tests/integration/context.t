@@ -58,6 +58,25 @@ is "$code $out" '0 [1, 2, 3, 4]' 'the cells of several files, in the order of th
 printf 'rows.append(5)\nraise ValueError("no")\n' >many-2.py
 run exec --context many many-2.py many-3.py
 is "$code $out" '1 ' 'where one fails those of the files after it do not run'
+like "$err" '^1 cell after it did not run: many-3.py \(1\); what ran before it stays in context many$' 'which is said'
+printf 'print("ran")\n# %%%%\n1 / 0\n# %%%%\nprint(1)\n# %%%%\nprint(2)\n' >halfway.py
+run exec --context halfway halfway.py many-1.py many-3.py
+like "$err" '^5 cells after it did not run: halfway.py from cell 3 of 4, many-1.py \(2\), many-3.py \(1\); ' \
+	'with the cells that are left of the file, and the names of the others'
+run exec --context halfway --json halfway.py many-1.py many-3.py
+is "$(jq -c '(.cells | length), .not_run' out.txt)" \
+	'2
+[{"file":"halfway.py","from":3,"cells":2},{"file":"many-1.py","from":1,"cells":2},{"file":"many-3.py","from":1,"cells":1}]' \
+	'and in the document'
+run exec --context halfway --json --fresh many-1.py many-3.py
+is "$code $(jq -c .not_run out.txt)" '0 []' 'of which it says that there are none where all ran'
+unlike "$err" 'did not run' 'and nothing is said'
+: >nothing.py
+run exec --context halfway many-2.py nothing.py
+unlike "$err" 'did not run' 'nor of files without cells'
+run exec --context halfway many-2.py many-3.py many-3.py many-3.py many-3.py many-3.py many-3.py many-3.py many-3.py
+like "$err" '^8 cells after it did not run: (many-3.py \(1\), ){5}many-3.py \(1\) and those of 2 more files; ' \
+	'many names are counted'
 run exec --context many many-3.py
 is "$code $out" '0 [1, 2, 3, 4]' 'and nothing of it is left'
 
@@ -484,6 +503,20 @@ is "$code" 0 "ASSAY_FRESH is for conversations"
 run exec --fresh first.py
 is "$code" 2 '--fresh alone'
 like "$err" 'needs --context NAME' 'says what it is about'
+run log contexts
+is "$(printf '%s\n' "$out" | sort -u | wc -l)" "$(printf '%s\n' "$out" | wc -l)" 'their names, each once'
+like "$out" '^halfway$' 'as they were given'
+used=$out
+run exec --context "two words" first.py
+run exec --context a first.py
+run log contexts
+is "$(printf '%s\n' "$out" | head -3)" "a
+two words
+$(printf '%s\n' "$used" | grep -vx a | head -1)" 'the last used first'
+run log contexts --json
+is "$(jq -c '.[0] | keys' out.txt) $(jq -r '.[1].context' out.txt)" '["context","run","started"] two words' 'with the last run of each'
+run log contexts --db none.db --json
+is "$code $out" '0 []' 'none before the first run'
 run exec --context '' first.py
 is "$code" 2 'an empty name'
 run exec --context x

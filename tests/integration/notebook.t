@@ -132,6 +132,19 @@ done <<'LINES'
 !python3 -m pip install numpy|nothing can be installed
 %conda install numpy|nothing can be installed
 out = !apt-get install -y jq|nothing can be installed
+!{sys.executable} -m pip install -q numpy|nothing can be installed
+!cd /work && mkdir -p deep/er ; cd deep && pip3.11 install numpy|nothing can be installed
+!ls requirements.txt; python3 -m pip install -r requirements.txt|nothing can be installed
+!ls;pip install numpy|nothing can be installed
+!true&&/usr/bin/python3.11 -I -mpip install numpy|nothing can be installed
+!PIP_QUIET=1 A="b c" pip install numpy|nothing can be installed
+!env -u HOME PIP_QUIET=1 pip install numpy|nothing can be installed
+!sudo -H pip install numpy|nothing can be installed
+!sudo -u root env A=1 nice -n 5 timeout 60 apt-get -y -o Dpkg::Use-Pty=0 -o x=y install jq|nothing can be installed
+!if ! "pip" --version 2>&1 >/dev/null; then apt install pip; fi|nothing can be installed
+!echo $(pip install numpy)|nothing can be installed
+!ls & pip install numpy|nothing can be installed
+%ls && pip install numpy|nothing can be installed
 %timeit x|%timeit runs a line many times.*%time
 %store x|the magic %store is not known here
 LINES
@@ -141,12 +154,17 @@ like "$err" 'cell 2 of 2: line 1: the magic %%html is not known here' 'so is a c
 cells refused 'x = 1' '%%bash --bg
 ls'
 like "$err" 'cell 2 of 2: line 1: "--bg" after the first word is not known here' 'and what is asked of one of bash'
-for line in 'pip install numpy' 'cd /work && pip install -q numpy'; do
+for line in 'pip install numpy' 'cd /work && pip install -q numpy' 'if true; then
+pip install numpy; fi' 'cat <<END
+$((1 << 2)) "
+END
+pip install numpy' 'ls | xargs -n 1 pip install'; do
 	cells refused 'x = 1' "%%bash
 ls # pip install
 $line"
 	is "$code" 2 "refused in a cell of bash: $line"
-	like "$err" 'cells.ipynb cell 2 of 2: line 3: nothing can be installed.*--python PATH' 'by cell and line'
+	number=$(printf '%s\n' "$line" | grep -n 'pip install' | cut -d: -f1)
+	like "$err" "cells.ipynb cell 2 of 2: line $((number + 2)): nothing can be installed.*--python PATH" 'by cell and line'
 done
 notebook good.ipynb 'x = 1' 'y = 2'
 notebook bad.ipynb '%timeit x'
@@ -166,5 +184,20 @@ cells comments '%%bash
 # pip install numpy
 echo ran # apt-get install jq'
 is "$code $out" '0 ran' 'a comment installs nothing'
+cells words '!echo pip install numpy; echo "a; pip install b" c\;pip install d; ls | grep -c install >pip' \
+	'!echo 2>&1 pip install; which pip >/dev/null; pip=install; echo $pip; python3 -c "print(1)" -m pip install' '%%bash
+cat <<-"END"
+pip install numpy
+	END
+echo "
+pip install numpy"'
+is "$code $out" '0 pip install numpy
+a; pip install b c;pip install d
+pip install
+install
+1
+pip install numpy
+
+pip install numpy' 'nor does what is another command'"'"'s word, in a string or in a here-document'
 
 done_testing

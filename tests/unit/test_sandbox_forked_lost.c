@@ -368,20 +368,51 @@ static void test_cold_needs_none(void **state)
 
 /* --- what the doctor says --- */
 
+static const struct sandbox_layer *find_layer(const struct sandbox_layer *layers, size_t count,
+					      const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(layers[i].name, name)) {
+			assert_false(layers[i].required);
+			assert_true(layers[i].is_for_speed);
+			return &layers[i];
+		}
+	return NULL;
+}
+
+/* Of packages those that are installed, once there is a template at all. */
+static void assert_packages(struct sandbox *s, const struct sandbox_layer *l, bool template)
+{
+	struct sandbox_environment e = { .language = "python" };
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(sandbox_describe(s, language_find("python"), &e, &err), 0);
+	const bool numpy = strstr(e.packages, "numpy"), pandas = strstr(e.packages, "pandas");
+	assert_int_equal(l != NULL,
+			 template && (numpy || pandas || strstr(e.packages, "matplotlib")));
+	if (!l)
+		return;
+	assert_true(l->ok);
+	assert_int_equal(strstr(l->in_force, "numpy") != NULL, numpy);
+	assert_int_equal(strstr(l->in_force, "pandas") != NULL, pandas);
+}
+
 static void assert_doctor(struct sandbox *s, bool ok, const char *proof)
 {
 	struct sandbox_layer *layers;
 	struct error err = ERROR_INIT;
-	size_t count, i = 0;
+	size_t count;
 
 	assert_int_equal(sandbox_doctor(s, &layers, &count, &err), 0);
-	while (i < count && strcmp(layers[i].name, "template"))
-		i++;
-	assert_true(i < count);
-	assert_int_equal(layers[i].ok, ok);
-	assert_false(layers[i].required);
-	assert_true(layers[i].is_for_speed);
-	assert_string_equal(layers[i].proof, proof);
+	const struct sandbox_layer *l = find_layer(layers, count, "template");
+	assert_non_null(l);
+	assert_int_equal(l->ok, ok);
+	assert_string_equal(l->proof, proof);
+	assert_packages(s, find_layer(layers, count, "template packages"), ok);
+	l = find_layer(layers, count, "waiting");
+	assert_non_null(l);
+	assert_true(l->ok);
+	assert_non_null(strstr(l->in_force, "bash"));
 	free(layers);
 }
 

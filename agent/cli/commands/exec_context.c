@@ -15,13 +15,13 @@
 #include "audit/redact/redact.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "verifier/tests.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 100
-#define SESSION	       "context "
+#define FILES_NAMED 6 /* on the line about what did not run */
 
 struct cells_file {
 	const char *path;
@@ -37,6 +37,7 @@ struct cells_run {
 	struct json *documents;	  /* with --json; owned */
 	struct cells_file *files; /* as the arguments name them; owned */
 	size_t file_count;
+	size_t file, cell; /* the next to run; what is before them has run, or failed */
 };
 
 /* --- where it stands --- */
@@ -224,23 +225,95 @@ static void free_files(struct cells_run *c)
 	free(c->files);
 }
 
-static int run_file(struct cells_run *c, const struct cells_file *file, struct error *err)
+static int run_file(struct cells_run *c, struct error *err)
 {
+	const struct cells_file *file = &c->files[c->file];
 	const struct script_cells *cells = &file->cells;
 
 	c->x->task.lang = file->language->name;
 	int code = EXIT_OK;
-	for (size_t i = 0; i < cells->count && code == EXIT_OK; i++) {
+	for (c->cell = 0; c->cell < cells->count && code == EXIT_OK;) {
+		const struct script_cell *cell = &cells->cells[c->cell++];
+
 		free(c->x->task.prompt);
-		c->x->task.prompt = title_of(file->path, i + 1, cells->count, &cells->cells[i]);
-		code = run_cell(c, &cells->cells[i], err);
-		if (code != EXIT_OK && i + 1 < cells->count)
-			term_note(&c->x->settings->app->terminal, TERM_YELLOW,
-				  "%zu cell%s after it did not run; what ran before it stays in "
-				  "context %s\n",
-				  cells->count - i - 1, cells->count - i == 2 ? "" : "s", c->name);
+		c->x->task.prompt = title_of(file->path, c->cell, cells->count, cell);
+		code = run_cell(c, cell, err);
 	}
 	return code;
+}
+
+static int run_files(struct cells_run *c, struct error *err)
+{
+	int code = EXIT_OK;
+
+	for (; c->file < c->file_count; c->file++)
+		if ((code = run_file(c, err)) != EXIT_OK)
+			break;
+	return code;
+}
+
+/* --- what did not run --- */
+
+/* Of a file's cells, those from the next on. */
+static size_t count_left(const struct cells_run *c, size_t file)
+{
+	size_t count = c->files[file].cells.count;
+
+	return file == c->file ? count - c->cell : count;
+}
+
+static void add_file_left(struct buf *out, const struct cells_run *c, size_t file)
+{
+	const char *path = c->files[file].path;
+	size_t count = c->files[file].cells.count, left = count_left(c, file);
+
+	utf8_visible(out, path, strlen(path));
+	if (left < count)
+		buf_addf(out, " from cell %zu of %zu", c->cell + 1, count);
+	else
+		buf_addf(out, " (%zu)", count);
+}
+
+/* Names beyond the first few are counted: all of them are in the document. */
+static void tell_left(const struct cells_run *c)
+{
+	cleanup_buf struct buf names = BUF_INIT(1 << 16);
+	size_t cells = 0, files = 0;
+
+	for (size_t i = c->file; i < c->file_count; i++) {
+		if (!count_left(c, i))
+			continue;
+		cells += count_left(c, i);
+		if (++files > FILES_NAMED)
+			continue;
+		buf_addstr(&names, files > 1 ? ", " : "");
+		add_file_left(&names, c, i);
+	}
+	if (!cells)
+		return;
+	if (files > FILES_NAMED)
+		buf_addf(&names, " and those of %zu more files", files - FILES_NAMED);
+	term_note(&c->x->settings->app->terminal, TERM_YELLOW,
+		  "%zu cell%s after it did not run: %s; what ran before it stays in context %s\n",
+		  cells, cells == 1 ? "" : "s", names.data, c->name);
+}
+
+static struct json *left_json(const struct cells_run *c)
+{
+	struct json *list = json_array();
+
+	for (size_t i = c->file; i < c->file_count; i++) {
+		size_t left = count_left(c, i);
+
+		if (!left)
+			continue;
+		struct json *file = json_object();
+		json_set_string(file, "file", c->files[i].path);
+		json_set_int(file, "from", (int64_t)(c->files[i].cells.count - left + 1));
+		json_set_int(file, "cells", (int64_t)left);
+		json_append(list, file);
+	}
+	return list;
 }
 
 static int show_documents(const struct cells_run *c, struct error *err)
@@ -250,6 +323,7 @@ static int show_documents(const struct cells_run *c, struct error *err)
 	cleanup_json struct json *object = json_object();
 	json_set_string(object, "context", c->name);
 	json_set(object, "cells", json_copy(c->documents));
+	json_set(object, "not_run", left_json(c));
 	cleanup_free char *text = redact_print(audit_redactor(c->x->audit), object);
 	return term_out_json(&c->x->settings->app->terminal, text, err);
 }
@@ -259,9 +333,9 @@ static int check(const struct cells_run *c, struct error *err)
 	const struct options *o = c->x->settings->options;
 	size_t len = strlen(c->name);
 
-	if (!len || len > NAME_MAX_BYTES || strspn(c->name, " \t\r\n"))
+	if (!len || len > CONTEXT_NAME_BYTES || strspn(c->name, " \t\r\n"))
 		return error_set(err, ERR_USAGE, "--context \"%.40s\": a name of 1 to %d bytes",
-				 c->name, NAME_MAX_BYTES);
+				 c->name, CONTEXT_NAME_BYTES);
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)c->name[i] < ' ')
 			return error_set(err, ERR_USAGE,
@@ -282,13 +356,13 @@ int exec_in_context(struct exec *x, struct error *err)
 	if (check(&c, err) < 0 || exec_read_screening(x, err) < 0 ||
 	    tools_given(x->settings, &x->tools, err) < 0 || exec_read_inputs(x, err) < 0)
 		return -1;
-	c.session = mem_printf(SESSION "%s", c.name);
+	c.session = mem_printf(CONTEXT_SESSION "%s", c.name);
 	c.documents = x->settings->json ? json_array() : NULL;
 	int code = EXIT_OK;
 	if (read_files(&c, err) < 0 || begin(&c, err) < 0)
 		code = exit_code_of_error(err);
-	for (size_t i = 0; i < c.file_count && code == EXIT_OK; i++)
-		code = run_file(&c, &c.files[i], err);
+	else if ((code = run_files(&c, err)) != EXIT_OK)
+		tell_left(&c);
 	if (c.documents && json_count(c.documents)) {
 		struct error shown = ERROR_INIT;
 

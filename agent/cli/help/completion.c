@@ -1,6 +1,7 @@
 /*
  * What the shells' completions know, out of the tables of commands, options, providers and models.
- * A script runs its shell's own builtins and, for the ids of runs, assay log list; nothing else.
+ * A script runs its shell's own builtins and, for ids of runs and names of contexts, assay log list
+ * and assay log contexts; nothing else.
  */
 #include "agent/cli/help/completion.h"
 
@@ -72,6 +73,8 @@ enum takes completion_value(const struct option_row *row, struct buf *words)
 
 	if (!row->arg)
 		return TAKES_NOTHING;
+	if (row->id == OPT_CONTEXT)
+		return TAKES_CONTEXTS;
 	add_option_words(words, row->id);
 	if (words->len > before)
 		return TAKES_WORDS;

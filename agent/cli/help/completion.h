@@ -5,7 +5,7 @@
 #include "agent/cli/help/help.h"
 
 /* What stands after an option, or after a command's name. */
-enum takes { TAKES_NOTHING, TAKES_WORDS, TAKES_FILES, TAKES_RUNS, TAKES_TEXT };
+enum takes { TAKES_NOTHING, TAKES_WORDS, TAKES_FILES, TAKES_RUNS, TAKES_CONTEXTS, TAKES_TEXT };
 
 /* Of an option's value; its words, blanks between them, are added to words. */
 enum takes completion_value(const struct option_row *row, struct buf *words);
@@ -25,6 +25,8 @@ void completion_names(struct buf *out, const struct option_row *row, const char 
 /* How runs are listed, the newest first, to be cut to their ids. */
 #define COMPLETION_RUNS	   "log list --limit 40 2>/dev/null"
 #define COMPLETION_ID_SIZE 8
+/* And contexts, a name a line. */
+#define COMPLETION_CONTEXTS "log contexts 2>/dev/null"
 
 /* The scripts. */
 void completion_bash(struct buf *out);

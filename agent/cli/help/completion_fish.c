@@ -33,6 +33,9 @@ static void add_value(struct buf *out, enum takes takes, const char *words)
 	case TAKES_RUNS:
 		buf_addstr(out, " -x -a '(_assay_runs)'");
 		break;
+	case TAKES_CONTEXTS:
+		buf_addstr(out, " -x -a '(_assay_contexts)'");
+		break;
 	case TAKES_TEXT:
 		buf_addstr(out, " -x");
 		break;
@@ -93,6 +96,9 @@ void completion_fish(struct buf *out)
 		 "\techo last\n"
 		 "\tcommand assay " COMPLETION_RUNS
 		 " | string sub -l %d | string match -r '^[0-9A-Za-z]+$'\n"
+		 "end\n"
+		 "function _assay_contexts\n"
+		 "\tcommand assay " COMPLETION_CONTEXTS "\n"
 		 "end\n"
 		 "complete -c assay -f\n",
 		 COMPLETION_ID_SIZE);

@@ -15,6 +15,7 @@ struct dialect {
 	const char *words; /* with %s: offers these */
 	const char *files; /* leaves it to the shell */
 	const char *runs;
+	const char *contexts;
 	const char *nothing;
 };
 
@@ -22,12 +23,14 @@ static const struct dialect bash = {
 	.words = "_assay_offer \"%s\"",
 	.files = "return",
 	.runs = "_assay_offer \"last $(_assay_runs)\"",
+	.contexts = "_assay_contexts",
 	.nothing = "_assay_offer \"\"",
 };
 static const struct dialect zsh = {
 	.words = "compadd -- %s",
 	.files = "_files",
 	.runs = "compadd -- last $(_assay_runs)",
+	.contexts = "local -a names; names=(${(f)\"$(_assay_contexts)\"}); compadd -a names",
 	.nothing = "_message 'a value'",
 };
 
@@ -47,6 +50,9 @@ static void offer(struct buf *out, const struct dialect *d, enum takes takes, co
 	case TAKES_RUNS:
 		buf_addstr(out, d->runs);
 		break;
+	case TAKES_CONTEXTS:
+		buf_addstr(out, d->contexts);
+		break;
 	case TAKES_NOTHING:
 	case TAKES_TEXT:
 	default:
@@ -57,7 +63,7 @@ static void offer(struct buf *out, const struct dialect *d, enum takes takes, co
 /* After an option that has a value. */
 static void add_values(struct buf *out, const struct dialect *d)
 {
-	static const enum takes kinds[] = { TAKES_FILES, TAKES_RUNS, TAKES_TEXT };
+	static const enum takes kinds[] = { TAKES_FILES, TAKES_RUNS, TAKES_CONTEXTS, TAKES_TEXT };
 
 	buf_addstr(out, "\tcase $prev in\n");
 	for (size_t i = 0; i < OPT_COUNT; i++) {
@@ -158,6 +164,15 @@ void completion_bash(struct buf *out)
 		 "\tcompopt +o default 2>/dev/null\n"
 		 "\tCOMPREPLY=($(compgen -W \"$1\" -- \"$cur\"))\n"
 		 "}\n"
+		 "# As they have to be typed: a name may have blanks, or anything.\n"
+		 "_assay_contexts() {\n"
+		 "\tlocal line\n"
+		 "\tcompopt +o default 2>/dev/null\n"
+		 "\twhile IFS= read -r line; do\n"
+		 "\t\tprintf -v line %%q \"$line\"\n"
+		 "\t\t[[ $line != \"$cur\"* ]] || COMPREPLY+=(\"$line\")\n"
+		 "\tdone < <(\"${COMP_WORDS[0]:-assay}\" " COMPLETION_CONTEXTS ")\n"
+		 "}\n"
 		 "# What offers nothing leaves it to the shell, which completes names of files.\n"
 		 "_assay() {\n"
 		 "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -181,6 +196,7 @@ void completion_zsh(struct buf *out)
 		 "\t\t[[ $line == *[^0-9A-Za-z]* ]] || echo \"$line\"\n"
 		 "\tdone\n"
 		 "}\n"
+		 "_assay_contexts() { command ${words[1]:-assay} " COMPLETION_CONTEXTS "; }\n"
 		 "_assay() {\n"
 		 "\tlocal cur=$words[CURRENT] prev=$words[CURRENT-1] command=$words[2] "
 		 "topic=$words[3]\n"

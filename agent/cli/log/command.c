@@ -25,6 +25,7 @@ static const struct subcommand {
 	{ "prune", log_prune, CHANGES },       { "backup", log_backup, READS },
 	{ "reindex", log_reindex, CHANGES },   { "import", log_import, OPENS_ITS_OWN },
 	{ "merge", log_merge, OPENS_ITS_OWN }, { "save", log_save, OPENS_ITS_OWN },
+	{ "contexts", log_contexts, READS },
 };
 
 static const struct subcommand *find(const char *name, struct error *err)
@@ -55,8 +56,8 @@ static int print_path(const struct settings *settings, struct error *err)
 /* Before the first run there is no log, which is no error to who lists it. */
 static bool is_empty_listing(const struct settings *settings, const struct subcommand *sub)
 {
-	return (sub->run == log_list || sub->run == log_search) && settings->db_path &&
-	       access(settings->db_path, F_OK) < 0;
+	return (sub->run == log_list || sub->run == log_search || sub->run == log_contexts) &&
+	       settings->db_path && access(settings->db_path, F_OK) < 0;
 }
 
 static int open_for(struct audit **ret, const struct settings *settings,

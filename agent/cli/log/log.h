@@ -15,6 +15,7 @@ struct log {
 
 /* Each returns the exit code, with err set when it failed. */
 int log_list(const struct log *log, struct error *err);
+int log_contexts(const struct log *log, struct error *err);
 int log_search(const struct log *log, struct error *err);
 int log_show(const struct log *log, struct error *err);
 int log_export(const struct log *log, struct error *err);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # An interpreter forked from a template does what one does that was started cold, in the product, with
 # every wall: all of HumanEval, MBPP and CRUXEval, 435 programs that print what they can see of their
-# interpreter, all hostile programs, and a seeded sample of the benign ones.
+# interpreter, all hostile programs and those of tests/escape, and a seeded sample of the benign ones.
 import os
 import random
 import sys
@@ -10,6 +10,7 @@ import corpus
 import starts
 import tap
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm"))
+import attempts
 import seen
 
 SEED = 12
@@ -60,6 +61,8 @@ def body():
             starts.same(name, programs())
     starts.same("benign, sample %d" % SEED, benign())
     starts.same("hostile", rows_of("hostile.jsonl"), starts.INTENDED, wall_ms=1000)
+    with attempts.alone():
+        starts.same("tests/escape", attempts.programs(".py"), attempts.VARIES)
 
 
 tap.main(body)

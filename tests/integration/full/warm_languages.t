@@ -1,11 +1,15 @@
 #!/usr/bin/python3
 # An interpreter of another language that was started ahead does what a cold one does: bash, Perl and
-# JavaScript, with programs that print what they can see of it, those of the corpora, and hostile ones.
+# JavaScript, with programs that print what they can see of it, those of the corpora, hostile ones and those of
+# tests/escape.
+import os
 import sys
 sys.dont_write_bytecode = True
 import corpus
 import starts
 import tap
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm"))
+import attempts
 
 WAYS = ("cold", "waiting")
 SEEN = {
@@ -62,6 +66,10 @@ def body():
         starts.same("benign " + language, rows_of("benign.jsonl", language), (), WAYS, 0.5, language=language)
         starts.same("hostile " + language, rows_of("hostile.jsonl", language), (), WAYS, 0.5, wall_ms=1000,
                     language=language)
+    with attempts.alone():
+        for language, ending in (("bash", ".sh"), ("javascript", ".js")):
+            starts.same("tests/escape " + language, attempts.programs(ending), attempts.VARIES, WAYS, 0.5,
+                        language=language)
 
 
 tap.main(body)
