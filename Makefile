@@ -9,7 +9,7 @@
 #   make deps       installs what building and testing need; make clean removes build/
 # To test (tests/README.md):
 #   make check      the quick tests, in a minute and a half
-#   make check-all  every test once: before a change is shown
+#   make check-all  every test once but those of other sandboxes: before a change is shown
 #   make check-ci   what CI runs: both compilers, static checks, every test, with sanitizers, too
 #   make check-walls    every attack and set in every sandbox that can be had here, which it installs
 #   make asan       the quick tests with sanitizers
@@ -260,6 +260,9 @@ INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t l
 # What takes longest from beginning to end, first: the others fill the gaps.
 LONGEST = $(addprefix tests/integration/,repl.t replay.t serve.t context_repl.t context.t input.t repl_view.t repl_keys.t provider.t ask.t batch.t)
 FULL := $(sort $(wildcard tests/integration/full/*.t) $(wildcard tests/escape/*.t))
+# Of other sandboxes, which have to be started first; CI plays a part of each.
+WALLS := $(addprefix tests/integration/full/,gvisor.t walls_attacked_docker.t walls_attacked_microvm.t walls_microvm.t \
+	walls.t walls_attacked.t walls_docker.t walls_modes.t walls_remote.t walls_ssh.t guest_modes.t remote.t)
 export ASSAY ?= $(abspath $(B))/assay
 
 # Unit tests, cases and the quick integration tests: a minute and a half on two processors, the build
@@ -269,16 +272,17 @@ check:
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes layers formatted
 	@$(MAKE) --no-print-directory run-check
 
-# What to run before a change is shown: every test at least once, as this user and, when that is root, what
-# is about walls, rights and files as an ordinary one, too. To be over in twelve minutes on two processors; tests/tally tells at its end what is in the way.
+# What to run before a change is shown: every test but those of other sandboxes (check-walls) at least once, as
+# this user and, when that is root, what is about walls, rights and files as an ordinary one, too. To be over in
+# twelve minutes on two processors; tests/tally tells at its end what is in the way.
 check-all:
 	@.ci/deps test
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes attacks
 	@tests/layers
 	@$(MAKE) --no-print-directory formatted
-	@tests/everything --once $(UNIT_TESTS) -- $(INTEGRATION) $(FULL)
+	@tests/everything --once $(UNIT_TESTS) -- $(INTEGRATION) $(filter-out $(WALLS),$(FULL))
 
-# Everything: what CI runs. check-all's tests also with sanitizers and all of them as an ordinary user, both
+# Everything: what CI runs. check-all's tests and a part of check-walls', also with sanitizers and all of them as an ordinary user, both
 # compilers, static checks. What is only compiled, to see that it can be, is not optimised, and the
 # unit tests are only read by clang.
 check-ci:
@@ -293,8 +297,6 @@ check-ci:
 	@tests/everything $(UNIT_TESTS) -- $(INTEGRATION) $(FULL)
 
 # Other sandboxes, whole: some twenty minutes.
-WALLS := $(addprefix tests/integration/full/,gvisor.t walls_attacked_docker.t walls_attacked_microvm.t walls_microvm.t \
-	walls.t walls_attacked.t walls_docker.t walls_modes.t walls_remote.t walls_ssh.t guest_modes.t remote.t)
 check-walls:
 	@.ci/deps walls
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes attacks
