@@ -414,8 +414,6 @@ static void test_survivors(void **state)
 	struct contexts_options options = { .most = 8, .idle_ms = 100000, .life_ms = 100000 };
 	struct kept_contexts *kept = kept_new();
 	struct error err = ERROR_INIT;
-	struct contexts *c;
-	size_t place;
 
 	(void)state;
 	options.survivors = kept;
@@ -427,10 +425,12 @@ static void test_survivors(void **state)
 	row = kept_add(kept, id, "three", "python", clock_mono_ms());
 	row->owned = false;
 	assert_null(kept_add(kept, "ctx-0123456789abcdef0123456789", "one", "python", 0));
+	struct contexts *c;
 	assert_int_equal(contexts_new(&c, &options, &err), 0);
 	struct contexts_counts counts;
 	contexts_count(c, &counts);
 	assert_int_equal(counts.open, 1);
+	size_t place;
 	assert_true(contexts_look(c, id, "one", &place));
 	assert_int_equal(place, 0);
 	assert_false(contexts_look(c, id, "two", &place));
