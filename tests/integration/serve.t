@@ -404,8 +404,11 @@ def fallen():
     """The server itself dies: another takes its place on the same socket, and nothing of the dead one is left."""
     before = traces(0)[0]
     with Server("--parallel", "2", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys"), environment=mortal()) as s:
-        context = s.post("/contexts", {}).json()["context"]
-        s.run("x = 1", context=context)
+        context, closed, empty = [s.post("/contexts", {}).json()["context"] for _ in range(3)]
+        s.run("x = open('/in/a').read()", context=context, files={"a": "given"})
+        s.run("x += ' twice'; y = 1 / 0", context=context)
+        s.run("y = [x]", context=context)
+        s.ask("DELETE", "/contexts/" + closed)
         for number, name in enumerate(("SIGSEGV", "SIGABRT", "SIGKILL"), 1):
             c, pid = start_running(s), s.pid
             run, below = s.get("/runs").json()["runs"][0]["run"], mcp.family(pid)
@@ -416,7 +419,17 @@ def fallen():
             ok(below and mcp.gone(below) and traces(pid)[1] == [], "of the dead one is left no process and no control group")
             same(s.get("/runs/" + run).json()["status"], "unfinished", "the log has what was under way")
             ok(s.hear("signal %d" % signal.Signals[name]) and "another one takes its place" in s.said, "and it is said", s.said)
-        same(s.post("/execute", {"code": "x", "context": context}).status, 404, "contexts are gone with it")
+        same(s.post("/execute", {"code": "x", "context": context}, X_API_Key=KEYS[1][1]).status, 404, "a context is its key's as before")
+        got = s.run("print(x, y, open('/in/a').read())", context=context)
+        same((got["stdout"], "server" in got.get("rebuilt", "")), ("given ['given'] given\n", True), "it goes on from what the log has, and says so")
+        got = s.run("y.append(2); print(y)", context=context)
+        same((got["stdout"], got.get("rebuilt")), ("['given', 2]\n", None), "and from there as ever")
+        same(s.run("print(1)", context=empty).get("stdout"), "1\n", "one with nothing in it, too")
+        same(s.post("/execute", {"code": "1", "context": closed}).status, 404, "one that was closed is closed")
+        pid = s.pid
+        os.kill(pid, signal.SIGKILL)
+        same(s.run("y.append(3); print(y)", context=context)["stdout"], "['given', 2, 3]\n", "and once more")
+        same(s.ask("DELETE", "/contexts/" + context).status, 200, "it is closed as any")
         end = time.monotonic() + serving.PATIENCE
         while traces(0)[0] != before and time.monotonic() < end:
             time.sleep(0.02)

@@ -89,11 +89,16 @@ def values(s):
 
 def answers(s):
     """Nobody reads: what is answered is held, until so much is that no more is begun."""
-    made = send(s, [{"code": "open('/out/a', 'wb').write(bytes(5 << 20))"}] * 50)
-    ok(s.until("assay_running", 0) and s.until("assay_waiting", 0), "fifty programs with much to tell, and no reader")
+    made = send(s, [{"code": "open('/out/a', 'wb').write(bytes(5 << 20))"}] * 30)
+    made_box = s.post("/v2/sandboxes", {}).json()
+    stream = s.raw(("POST /execute HTTP/1.1\r\nHost: localhost\r\nE2b-Sandbox-Id: %s\r\nX-Access-Token: %s\r\nContent-Type: application/json\r\n"
+                    "Content-Length: 13\r\n\r\n{\"code\": \"1\"}" % (made_box["sandboxID"], made_box["envdAccessToken"])).encode())
+    ok(s.until("assay_running", 0) and s.until("assay_waiting", 0), "thirty programs with much to tell, and no reader")
     held = s.metric("assay_answer_bytes")
     ok(HELD - (16 << 20) < held < HELD + (16 << 20), "what is held of answers is within the bound, but for those under way", held)
     same(s.post("/execute", {"code": "print(1)"}).status, 429, "and no more is begun")
+    got = serving.read_all(stream)
+    ok(b" 200 " in got and b"end_of_execution" not in got and not got.endswith(b"0\r\n\r\n"), "nor a stream's program, which breaks off", got)
     got = [answer(c) for c in made]
     same({n for n, _ in got}, {200, 429}, "answered, or told to come again")
     same({len(base64.b64decode(json.loads(b)["artifacts"][0]["base64"])) for n, b in got if n == 200}, {5 << 20}, "each whole")

@@ -8,6 +8,7 @@
 #include "test_service_ends.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "sandbox/backend.h"
 
@@ -405,9 +406,51 @@ static void test_bytes_of_all(void **state)
 	contexts_free(c);
 }
 
+/* What a server that died has left is taken by the next one, but for what is not whole. */
+static void test_survivors(void **state)
+{
+	static const char id[] = "ctx-0123456789abcdef01234567";
+	static const char other[] = "ctx-0123456789abcdef0123456x";
+	struct contexts_options options = { .most = 8, .idle_ms = 100000, .life_ms = 100000 };
+	struct kept_contexts *kept = kept_new();
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	options.survivors = kept;
+	assert_non_null(kept_add(kept, id, "one", "python", clock_mono_ms()));
+	assert_non_null(kept_add(kept, other, "one", "python", clock_mono_ms()));
+	assert_non_null(kept_add(kept, id, NULL, "no language", clock_mono_ms()));
+	struct kept_context *row = kept_add(kept, id, "two", "python", clock_mono_ms());
+	memset(row->owner, 'x', sizeof(row->owner));
+	row = kept_add(kept, id, "three", "python", clock_mono_ms());
+	row->owned = false;
+	assert_null(kept_add(kept, "ctx-0123456789abcdef0123456789", "one", "python", 0));
+	struct contexts *c;
+	assert_int_equal(contexts_new(&c, &options, &err), 0);
+	struct contexts_counts counts;
+	contexts_count(c, &counts);
+	assert_int_equal(counts.open, 1);
+	size_t place;
+	assert_true(contexts_look(c, id, "one", &place));
+	assert_int_equal(place, 0);
+	assert_false(contexts_look(c, id, "two", &place));
+	assert_false(contexts_look(c, id, NULL, &place));
+	assert_true(contexts_close(c, id, "one"));
+	assert_null(kept_next(kept, NULL));
+	char own[CONTEXT_ID_LEN + 1], within[CONTEXT_ID_LEN + 1];
+	assert_int_equal(contexts_open(c, "one", language_find("py"), NULL, own, &err), 0);
+	assert_int_equal(contexts_open(c, "one", language_find("py"), "box", within, &err), 0);
+	row = kept_next(kept, NULL);
+	assert_string_equal(row->id, own);
+	assert_null(kept_next(kept, row));
+	contexts_free(c);
+	assert_null(kept_next(kept, NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_survivors),
 		cmocka_unit_test(test_bytes_of_all),
 		cmocka_unit_test(test_forgotten),
 		cmocka_unit_test(test_all_are_taken),

@@ -54,7 +54,7 @@ int cmd_mcp(const struct settings *settings, struct error *err)
 	if (client)
 		return print_config(&settings->app->terminal, client, err);
 	struct doors d;
-	int code =
-		doors_open(&d, settings, err) < 0 ? (int)exit_code_of_error(err) : serve(&d, err);
+	int code = doors_open(&d, settings, NULL, err) < 0 ? (int)exit_code_of_error(err) :
+							     serve(&d, err);
 	return doors_close(&d, code, err);
 }

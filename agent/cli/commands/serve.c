@@ -11,6 +11,7 @@
 #include "agent/doors/e2b/e2b.h"
 #include "agent/doors/fusion/fusion.h"
 #include "agent/doors/http/http.h"
+#include "agent/doors/service/kept.h"
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -175,6 +176,7 @@ static int run(struct serve *x, struct error *err)
 	if (read_tls(x, err) < 0 || start_listening(x, err) < 0 || load_keys(x, err) < 0)
 		return exit_code_of_error(err);
 	take_hosts(x);
+	struct kept_contexts *kept = kept_new(); /* of the server, and those after it */
 	struct supervised s;
 	if (supervise(x->settings->app, &x->fd, &s, err) < 0)
 		return exit_code_of_error(err);
@@ -183,8 +185,9 @@ static int run(struct serve *x, struct error *err)
 	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES); /* what is larger goes back when it is let go */
 	x->restarts = s.died;
 	x->place = (struct listen_place){ .path = NULL }; /* the supervisor removes it */
-	int code = doors_open(&x->doors, x->settings, err) < 0 ? (int)exit_code_of_error(err) :
-								 serve(x, err);
+	int code = doors_open(&x->doors, x->settings, kept, err) < 0 ?
+			   (int)exit_code_of_error(err) :
+			   serve(x, err);
 	return doors_close(&x->doors, code, err);
 }
 

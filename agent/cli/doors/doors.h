@@ -16,8 +16,10 @@ struct doors {
 	struct tools **tools; /* of each worker's programs, owned; NULL: they can call nothing */
 	bool has_model;
 };
-/* ret must not move until doors_close. Says on standard error when no model is found. */
-int doors_open(struct doors *ret, const struct settings *settings, struct error *err);
+/* ret must not move until doors_close. survivors: contexts of a server that died, and for one after
+ * this (struct contexts_options); or NULL. Says on standard error when no model is found. */
+int doors_open(struct doors *ret, const struct settings *settings, struct kept_contexts *survivors,
+	       struct error *err);
 /* Ends the work; the command then ends with code, or what the log's end makes of it. */
 int doors_close(struct doors *d, int code, struct error *err);
 

@@ -167,7 +167,8 @@ static int look_for_model(struct doors *d, struct error *err)
 	return 0;
 }
 
-int doors_open(struct doors *ret, const struct settings *settings, struct error *err)
+int doors_open(struct doors *ret, const struct settings *settings, struct kept_contexts *survivors,
+	       struct error *err)
 {
 	struct service_options options = { .policy = &settings->policy,
 					   .means = &settings->means,
@@ -181,6 +182,7 @@ int doors_open(struct doors *ret, const struct settings *settings, struct error 
 	if (read_parallel(settings, &options.parallel, err) < 0 ||
 	    read_contexts(settings, &options.contexts, err) < 0)
 		return -1;
+	options.contexts.survivors = survivors;
 	ret->contexts = options.contexts;
 	ret->parallel = options.parallel;
 	options.queue = options.parallel * QUEUE_EACH;

@@ -127,8 +127,10 @@ void exchange_take_body(struct exchange *x, const char *bytes, size_t len)
 {
 	if (!(x->route->flags & (HTTP_JSON | HTTP_BODY)) || pass_body(x, bytes, len))
 		return;
+	size_t place = place_for(x, len);
+	x->too_large = x->too_large || place > HTTP_BODY_MAX;
 	if (x->no_room || x->too_large)
 		return;
-	x->no_room = !exchange_may_hold(x, HELD_REQUEST, place_for(x, len));
+	x->no_room = !exchange_may_hold(x, HELD_REQUEST, place);
 	x->too_large = !x->no_room && buf_add(&x->body, bytes, len) < 0;
 }

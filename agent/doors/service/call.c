@@ -4,6 +4,7 @@
  */
 #include "agent/doors/service/call.h"
 
+#include "agent/doors/service/reread.h"
 #include "agent/live.h"
 #include "agent/record/render.h"
 #include "base/mem.h"
@@ -94,7 +95,7 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 void call_run_held(struct worker *w, const struct call *call, struct held *held, struct task *task,
 		   struct loop_result *ret, struct json **ret_document)
 {
-	cleanup_free char *session = mem_printf("context %s", held->id), *rebuilt = NULL;
+	cleanup_free char *session = held_session(held), *rebuilt = NULL;
 	struct call in = *call;
 
 	in.session = session;
@@ -129,6 +130,8 @@ int call_run_in(struct worker *w, const struct call *call, const char *context, 
 		rc = error_set(err, ERR_USAGE, "context %s is one of %s, not of %s", held->id,
 			       held->language->name, task->lang);
 	else
+		rc = held_reread(held, w->audit, err);
+	if (!rc)
 		rc = held_add_files(held, task, err);
 	if (!rc)
 		call_run_held(w, call, held, task, ret, ret_document);

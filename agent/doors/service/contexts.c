@@ -6,8 +6,6 @@
 #include "agent/doors/service/contexts.h"
 
 #include "agent/doors/service/owner.h"
-#include "agent/doors/service/program.h"
-#include "agent/loop.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -23,13 +21,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_SECONDS	1
-#define FILES_BYTES_MAX ((size_t)64 << 20) /* of all files that one has */
+#define LOOK_SECONDS 1
 
 struct entry {
 	struct held held; /* first */
 	const char *owner;
-	char *within; /* owned, or NULL */
+	char *within;		   /* owned, or NULL */
+	struct kept_context *kept; /* its row; NULL: none */
 	int64_t opened_ms, used_ms;
 	size_t bytes; /* it has, when nobody uses it */
 	bool busy, closed, clear;
@@ -124,6 +122,7 @@ static void take_out(struct contexts *c, struct entry *e)
 		at = &(*at)->next;
 	*at = e->next;
 	c->count--;
+	kept_remove(TAKE_PTR(e->kept));
 	e->closed = true;
 	weigh(c, e);
 	cancel(e);
@@ -176,11 +175,35 @@ static void *watch(void *self)
 	return NULL;
 }
 
+/* Those of a server that died. */
+static void take_survivors(struct contexts *c)
+{
+	struct kept_context *row = NULL;
+
+	while ((row = kept_next(c->options.survivors, row))) {
+		struct entry *e = mem_alloc(sizeof(*e));
+
+		*e = (struct entry){ .held = { .language = language_find(row->lang),
+					       .from_log = true },
+				     .owner = row->owned ? row->owner : NULL,
+				     .kept = row,
+				     .opened_ms = row->opened_ms,
+				     .used_ms = clock_mono_ms(),
+				     .cancel_fd = -1 };
+		memcpy(e->held.id, row->id, sizeof(e->held.id));
+		e->held.context.name = mem_strdup(row->id);
+		e->next = c->first;
+		c->first = e;
+		c->count++;
+	}
+}
+
 int contexts_new(struct contexts **ret, const struct contexts_options *options, struct error *err)
 {
 	struct contexts *c = mem_alloc(sizeof(*c));
 
 	*c = (struct contexts){ .options = *options };
+	take_survivors(c);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
 	int status = pthread_create(&c->watch, NULL, watch, c);
@@ -277,6 +300,9 @@ int contexts_open(struct contexts *c, const char *owner, const struct language *
 		e->next = c->first;
 		c->first = e;
 		c->count++;
+		e->kept = within ? NULL :
+				   kept_add(c->options.survivors, ret_id, owner, language->name,
+					    e->opened_ms);
 	}
 	c->counts.refused += !room;
 	pthread_mutex_unlock(&c->lock);
@@ -456,114 +482,4 @@ void contexts_count(struct contexts *c, struct contexts_counts *ret)
 	ret->open = c->count;
 	ret->bytes = c->bytes;
 	pthread_mutex_unlock(&c->lock);
-}
-
-/* --- what is in it --- */
-
-static struct task_file *file_of(struct held *h, const char *path)
-{
-	for (size_t i = 0; i < h->file_count; i++)
-		if (!strcmp(h->files[i].path, path))
-			return &h->files[i];
-	return NULL;
-}
-
-/* Once more, for another that holds it; what stays where it is is opened again. */
-static int copy_file(struct task_file *ret, const struct task_file *file, struct error *err)
-{
-	struct input *input = NULL;
-
-	if (file->input && input_open_fd(&input, file->input->source.fd, file->path, err) < 0)
-		return -1;
-	*ret = (struct task_file){ .path = mem_strdup(file->path),
-				   .bytes = input ? NULL : mem_strndup(file->bytes, file->len),
-				   .len = file->len,
-				   .input = input };
-	return 0;
-}
-
-static int keep(struct held *h, const struct task_file *file, struct error *err)
-{
-	struct task_file *kept = file_of(h, file->path), copy;
-
-	if (copy_file(&copy, file, err) < 0)
-		return -1;
-
-	if (!kept) {
-		h->files = mem_one_more(h->files, h->file_count, sizeof(*h->files));
-		kept = &h->files[h->file_count++];
-	} else {
-		task_file_release(kept);
-	}
-	*kept = copy;
-	return 0;
-}
-
-static int add_again(struct task *task, const struct task_file *file, struct error *err)
-{
-	struct task_file copy;
-
-	if (copy_file(&copy, file, err) < 0)
-		return -1;
-	if (copy.input)
-		task_add_input(task, file->path, copy.input);
-	else
-		task_add_bytes(task, file->path, copy.bytes, copy.len);
-	free(copy.path);
-	return 0;
-}
-
-int held_add_files(struct held *h, struct task *task, struct error *err)
-{
-	size_t own = task->file_count;
-
-	if (h->file_count + own > HELD_FILES_MAX)
-		return error_set(err, ERR_USAGE, "files: those of this context are more than %zu",
-				 HELD_FILES_MAX);
-	for (size_t i = 0; i < h->file_count; i++) {
-		const struct task_file *file = &h->files[i];
-		bool again = false;
-
-		for (size_t n = 0; n < own && !again; n++)
-			again = !strcmp(task->files[n].path, file->path);
-		if (again)
-			continue;
-		if (program_check_clash(task, own, file->path, err) < 0)
-			return -1;
-		if (add_again(task, file, err) < 0)
-			return -1;
-	}
-	size_t bytes = 0;
-	for (size_t i = 0; i < task->file_count; i++)
-		bytes += task->files[i].input ? 0 : task->files[i].len;
-	if (bytes > FILES_BYTES_MAX)
-		return error_set(err, ERR_USAGE,
-				 "files: those of this context have more than %zu "
-				 "bytes in all",
-				 FILES_BYTES_MAX);
-	for (size_t i = 0; i < own; i++)
-		if (keep(h, &task->files[i], err) < 0)
-			return -1;
-	return 0;
-}
-
-char *held_rebuilt(const struct held *h, const struct loop_result *r)
-{
-	const struct sandbox_isolation *facts = &r->execution.isolation;
-
-	if (!r->executed || r->anew || !h->kept || strcmp(sandbox_fact(facts, "state"), "rebuilt"))
-		return NULL;
-	const char *why = sandbox_fact(facts, "state_lost");
-	return mem_printf("what was in memory was made again by running the programs before it: %s",
-			  *why ? why : "too many contexts are in use for all to be kept");
-}
-
-void held_leave(struct held *h, struct loop_result *result)
-{
-	if (result->cell)
-		h->kept = !strcmp(sandbox_fact(&result->execution.isolation, "held"), "yes");
-	if (result->cell)
-		context_add(&h->context, TAKE_PTR(result->cell), result->anew);
-	context_thin(&h->context);
-	context_forget(&h->context, h->context.from);
 }

@@ -7,11 +7,11 @@
 #define AGENT_DOORS_CONTEXTS_H
 
 #include "agent/context.h"
+#include "agent/doors/service/kept.h"
 #include "agent/task.h"
 #include "base/error.h"
 #include "base/json.h"
 
-#define CONTEXT_ID_LEN 28	      /* "ctx-" and 24 hexadecimal digits */
 #define HELD_FILES_MAX ((size_t)5000) /* that are given to programs of one */
 #define CONTEXTS_BYTES ((size_t)512 << 20)
 
@@ -31,6 +31,9 @@ struct contexts_options {
 	 * place, and 1. With a lock of the contexts held. NULL: nobody asks. */
 	void (*left)(void *self, size_t place, const char *execution);
 	void *self;
+	/* Where those stand that are part of nothing else, for a server that takes the place of
+	 * this one (kept.h); those that stand there are open. NULL: they end with this one. */
+	struct kept_contexts *survivors;
 };
 
 /* One that a call has to itself, until it gives it back. */
@@ -41,6 +44,8 @@ struct held {
 	size_t runs;		 /* that were begun in it */
 	size_t asked;		 /* of them, by its client; counted by who holds it */
 	bool kept;		 /* the state of its last program, in memory */
+	bool from_log;		 /* its server died: what is in it is to be read (reread.h) */
+	bool reread;		 /* it was, and no program happened in it since */
 	size_t place;		 /* of the worker that ran last in it, and 1; 0: none yet */
 	struct task_file *files; /* given so far: each later program has them; owned */
 	size_t file_count;
@@ -80,6 +85,8 @@ struct contexts_counts {
 };
 void contexts_count(struct contexts *c, struct contexts_counts *ret);
 
+/* What the record calls its runs. Caller frees. */
+char *held_session(const struct held *held);
 /* Gives task, beside its own files, those that were given to earlier programs of it, and keeps
  * its own for later ones. */
 int held_add_files(struct held *held, struct task *task, struct error *err);

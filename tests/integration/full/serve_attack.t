@@ -128,6 +128,7 @@ def huge(s):
     c = s.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n\r\n" + b"x" * 15000000)
     same(s.metric("assay_body_bytes"), 0, "nor kept where nobody reads it")
     c.close()
+    same(Box(s).ask("POST", "/files?path=x", bytes(17 << 20), Content_Type="application/octet-stream", Content_Encoding="gzip").status, 413, "a packed file, which is kept until it is whole, is refused as such")
     with open("/proc/%d/status" % s.pid) as f:
         peak = next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
     if "asan" not in tap.ASSAY:
