@@ -292,7 +292,7 @@ check-ci:
 
 # Other sandboxes, whole: some twenty minutes.
 WALLS := $(addprefix tests/integration/full/,gvisor.t walls_attacked_docker.t walls_attacked_microvm.t walls_microvm.t \
-	walls.t walls_attacked.t walls_docker.t walls_modes.t walls_remote.t walls_ssh.t guest_modes.t remote.t)
+	walls.t walls_attacked.t walls_docker.t walls_modes.t walls_ordinary.t walls_remote.t walls_ssh.t guest_modes.t remote.t)
 check-walls:
 	@.ci/deps walls
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes attacks
