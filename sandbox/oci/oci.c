@@ -159,13 +159,29 @@ static int make_bundle(const struct native_far *far, char **ret_word, struct err
 	return bundle_make(&made, ret_word, err);
 }
 
+/* What an ordinary user's container begins with. Other reasons are the runtime's to tell. */
+static int check_user_namespaces(struct error *err)
+{
+	cleanup_buf struct buf most = BUF_INIT(64);
+	struct error ignored = ERROR_INIT;
+
+	if (geteuid() == 0 ||
+	    io_read_file("/proc/sys/user/max_user_namespaces", &most, &ignored) < 0 ||
+	    strcmp(most.data, "0\n"))
+		return 0;
+	return error_set(err, ERR_SANDBOX,
+			 "a container of an ordinary user needs a user namespace, and those are "
+			 "switched off here: `sysctl -w user.max_user_namespaces=15000`");
+}
+
 static int open_oci(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
 	static const char *const inherited[] = { "PATH", "HOME", "XDG_RUNTIME_DIR", "TMPDIR" };
 	cleanup_free char *keeper = native_keeper_path(options, err), *program = NULL;
 	const struct runtime *runtime = NULL;
 
-	if (!keeper || find_runtime(options->target, &runtime, &program, err) < 0)
+	if (!keeper || find_runtime(options->target, &runtime, &program, err) < 0 ||
+	    check_user_namespaces(err) < 0)
 		return -1;
 	struct native_far *far = mem_alloc(sizeof(*far));
 	far->has_namespaces = !runtime->is_kernel;

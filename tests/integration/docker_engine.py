@@ -16,9 +16,12 @@ import tarfile
 import tempfile
 import threading
 import time
+import urllib.parse
 
 ID = "5" * 64
-LEFT, MAKING = "a" * 64, "b" * 64  # never started, of an hour ago and of now
+# Never started, by the clock of this engine: of an hour ago, of now, and of an hour ago by somebody else.
+LEFT, MAKING, THEIRS = ["a" * 63 + n for n in "1234"], "b" * 64, "c" * 64
+BEHIND_S = 7200  # that clock
 
 
 class Engine:
@@ -51,20 +54,23 @@ class Engine:
             self.say(connection, 400, {"message": "client version 1.%s is too %s. Minimum supported API version is 1.%d" % (
                 version[1], "old" if int(version[1]) < self.oldest else "new", self.oldest)})
             return
+        self.query = dict(urllib.parse.parse_qsl(path.partition("?")[2]))
         path = re.sub(r"^/v1\.\d+|\?.*", "", path).replace(ID, "ID")
-        self.calls[method + " " + path](self, connection, body)
+        self.calls[method + " " + re.sub("[ac]{63}.", "LEFT", path)](self, connection, body)
 
     @staticmethod
     def say(connection, status, document=None):
         body = json.dumps(document, separators=(",", ":")).encode() if document is not None else b""
-        connection.sendall(b"HTTP/1.1 %d Said\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body))
+        date = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() - BEHIND_S)).encode()
+        connection.sendall(b"HTTP/1.1 %d Said\r\nDate: %s\r\nContent-Length: %d\r\n\r\n%s" % (status, date, len(body), body))
         connection.close()
 
     def version(self, connection, _):
         self.say(connection, 200, {"ApiVersion": "1.%d" % self.newest, "MinAPIVersion": "1.%d" % self.oldest})
 
     def create(self, connection, body):
-        host = json.loads(body)["HostConfig"]
+        asked = json.loads(body)
+        self.labels, host = asked["Labels"], asked["HostConfig"]
         limited = 0 < host["Memory"] == host["MemorySwap"] < os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") and \
             0 < host["PidsLimit"] <= 16384
         if host.get("Binds") or host["NetworkMode"] != "none" or not limited:
@@ -106,9 +112,12 @@ class Engine:
         self.say(connection, 204)
 
     def list(self, connection, _):
-        now = int(time.time())
-        self.say(connection, 200, [{"Id": i, "Names": ["/" + i[:4]], "Created": made, "State": "created"}
-                                   for i, made in ((MAKING, now), (LEFT, now - 3600))])
+        now = int(time.time()) - BEHIND_S
+        made = [(MAKING, now, self.labels), (THEIRS, now - 3600, {**self.labels, "assay.owner": "0.another"}),
+                *((one, now - 3600, self.labels) for one in LEFT)]
+        wanted = dict(one.split("=", 1) for one in json.loads(self.query["filters"])["label"])
+        self.say(connection, 200, [{"Id": i, "Names": ["/" + i[:4]], "Created": when, "State": "created"}
+                                   for i, when, labels in made if wanted.items() <= labels.items()])
 
     def remove_left(self, connection, _):
         self.say(connection, 204)
@@ -121,7 +130,7 @@ class Engine:
         "POST /containers/ID/start": start,
         "DELETE /containers/ID": remove,
         "GET /containers/json": list,
-        "DELETE /containers/" + LEFT: remove_left,
+        "DELETE /containers/LEFT": remove_left,
     }
 
 

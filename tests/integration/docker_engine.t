@@ -13,6 +13,9 @@ engine() { # oldest newest
 	engine=$!
 	until_true test -S engine.sock
 }
+ended() {
+	grep '^DELETE' requests.txt | sed -E 's,.*/,,; s/5{64}/ours/; s/a{63}/left/' | tr '\n' ' '
+}
 export DOCKER_HOST=unix://$work/engine.sock
 for versions in '12 41 41' '24 43 41' '44 52 44'; do
 	# shellcheck disable=SC2086 # words
@@ -22,10 +25,13 @@ for versions in '12 41 41' '24 43 41' '44 52 44'; do
 	is "$code $out" '0 42' "an engine of 1.$1 to 1.$2 runs a program"
 	is "$(grep -o '/v1\.[0-9]*' requests.txt | sort -u)" "/v1.$3" "it is spoken to as 1.$3"
 	is "$(head -n 1 requests.txt)" 'GET /version' 'what it knows is asked first, of no version'
-	until_true grep -q '^DELETE.*/a' requests.txt
-	ok $? 'what somebody left who was killed before its start is removed'
-	is "$(grep '^DELETE' requests.txt | sed 's,.*/,,; s/5\{64\}/ours/; s/a\{64\}/left/' | tr '\n' ' ')" 'ours?force=1&v=1 left?v=1 ' \
-		'after the container, by force, and nothing that is just being made'
+	until_true grep -q '^DELETE.*/a*3' requests.txt
+	ok $? 'what this user left who was killed before its start is removed'
+	until_true eval '! pgrep -f -- "--engine $work/engine.sock" >/dev/null'
+	is "$(ended)" 'ours?force=1&v=1 left1?v=1 left2?v=1 left3?v=1 ' \
+		'after the container, by force: no more than three, nothing that is just being made by its clock, nothing of others'
+	like "$(grep json requests.txt)" "assay.owner=$(id -u)\\.$(cat /proc/sys/kernel/random/boot_id)%22" \
+		'others are other users, hosts and times before this one booted'
 done
 engine 10 30
 run exec --sandbox docker:image p.py

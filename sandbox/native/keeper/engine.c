@@ -34,6 +34,7 @@
 #define LIMIT_MAX 16384 /* open files, and processes of the container's user */
 #define TAR_BLOCK 512
 #define ID_LEN	  64
+#define OWNER	  "assay.owner" /* the label of whose a container is */
 
 /* Everything that is not here is the engine's default of nothing. Without its own filter and masks
  * of /proc, since the keeper inside could build none of its walls with them; its filter is
@@ -44,7 +45,8 @@
 	"\"OpenStdin\":true,\"StdinOnce\":true,\"AttachStdin\":true,\"AttachStdout\":true,"        \
 	"\"AttachStderr\":true,\"Tty\":false,\"NetworkDisabled\":true,\"Volumes\":{\"/"            \
 	"assay\":{}},"                                                                             \
-	"\"Healthcheck\":{\"Test\":[\"NONE\"]},\"Labels\":{\"assay\":\"sandbox\"},"                \
+	"\"Healthcheck\":{\"Test\":[\"NONE\"]},\"Labels\":{\"assay\":\"sandbox\",\"" OWNER         \
+	"\":\"%s\"},"                                                                              \
 	"\"HostConfig\":{\"NetworkMode\":\"none\",\"ReadonlyRootfs\":true,\"CapDrop\":[\"ALL\"],"  \
 	"\"Privileged\":false,\"AutoRemove\":true,\"IpcMode\":\"private\","                        \
 	"\"SecurityOpt\":[\"no-new-privileges\",\"seccomp=unconfined\",\"apparmor=unconfined\"%s]" \
@@ -58,6 +60,7 @@
 struct engine {
 	const char *path;    /* of its socket */
 	int minor;	     /* of the API that is spoken, 1.MINOR; 0: none was agreed on */
+	char owner[64];	     /* of its containers: this user, on this host since it booted */
 	char id[ID_LEN + 1]; /* of the container; "": none */
 	int attached;
 	size_t have; /* of reply, which may hold the stream's beginning behind an answer */
@@ -209,9 +212,10 @@ static int create(struct engine *e, const char *image, long long memory_bytes)
 	getrlimit(RLIMIT_NOFILE, &files);
 	getrlimit(RLIMIT_NPROC, &tasks);
 	char body[4096];
-	int n = snprintf(body, sizeof(body), CREATE, image, podman ? ",\"unmask=ALL\"" : "",
-			 memory_bytes, memory_bytes, LIMIT_MAX, at_most(files.rlim_max),
-			 at_most(files.rlim_max), at_most(tasks.rlim_max), at_most(tasks.rlim_max));
+	int n = snprintf(body, sizeof(body), CREATE, image, e->owner,
+			 podman ? ",\"unmask=ALL\"" : "", memory_bytes, memory_bytes, LIMIT_MAX,
+			 at_most(files.rlim_max), at_most(files.rlim_max), at_most(tasks.rlim_max),
+			 at_most(tasks.rlim_max));
 	if (n < 0 || (size_t)n >= sizeof(body))
 		return complain("the image's name is too long", "");
 	int status = request(e, "POST", "/containers/create", body);
@@ -326,11 +330,39 @@ static void remove_container(struct engine *e)
 /* --- what others left --- */
 
 /* One that was made and never started, of somebody who was killed in between: what runs ends with
- * its input, and is removed by the engine then. Nobody takes so long to start one. */
-#define LEFT_S 900
-#define LEFT                                                         \
-	"/containers/json?all=1&filters=%7B%22label%22:%5B%22assay=" \
-	"sandbox%22%5D,%22status%22:%5B%22created%22%5D%7D"
+ * its input, and is removed by the engine then. Nobody takes so long to start one. Several, and
+ * other hosts, may use one engine: each removes its own, by the engine's clock, and a few at a
+ * time, since somebody waits for that. */
+#define LEFT_S	 900
+#define LEFT_MAX 3
+#define LEFT                                                                     \
+	"/containers/json?all=1&filters=%%7B%%22label%%22:%%5B%%22assay=sandbox" \
+	"%%22,%%22" OWNER "=%s%%22%%5D,%%22status%%22:%%5B%%22created%%22%%5D%%7D"
+
+/* "UID.BOOT", or "" where that is not to be known. */
+static void find_owner(struct engine *e)
+{
+	char boot[37] = "";
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+	e->owner[0] = '\0';
+	if (fd >= 0 && read(fd, boot, sizeof(boot) - 1) == sizeof(boot) - 1 &&
+	    strspn(boot, "0123456789abcdef-") == sizeof(boot) - 1)
+		snprintf(e->owner, sizeof(e->owner), "%u.%s", getuid(), boot);
+	close_all(&fd, 1);
+}
+
+/* When it answered, by its own clock; -1: it does not say. */
+static time_t engine_time(const struct engine *e)
+{
+	static const char date[] = "\r\nDate: ";
+	const char *at = strcasestr(e->reply, date);
+	struct tm tm = { .tm_sec = 0 };
+
+	return at && at < e->body && strptime(at + strlen(date), "%a, %d %b %Y %H:%M:%S GMT", &tm) ?
+		       timegm(&tm) :
+		       -1;
+}
 
 /* The next one of that list which is old enough: where its id begins; NULL: there is none. */
 static const char *next_left(const char *list, time_t now)
@@ -355,15 +387,16 @@ static const char *next_left(const char *list, time_t now)
 static void remove_left(const struct engine *e)
 {
 	static struct engine list, other;
+	char path[256];
 
 	list.path = other.path = e->path;
 	list.minor = other.minor = e->minor;
-	if (e->minor == 0 || request(&list, "GET", LEFT, "") != 200)
+	snprintf(path, sizeof(path), LEFT, e->owner);
+	if (e->minor == 0 || e->owner[0] == '\0' || request(&list, "GET", path, "") != 200)
 		return;
+	const time_t now = engine_time(&list);
 	const char *at = list.body;
-	while ((at = next_left(at, time(NULL)))) {
-		char path[160];
-
+	for (int n = 0; n < LEFT_MAX && (at = next_left(at, now)); n++) {
 		snprintf(path, sizeof(path), "/containers/%.*s?v=1", ID_LEN, at);
 		request(&other, "DELETE", path, "");
 		at += ID_LEN;
@@ -442,6 +475,7 @@ int engine_main(const char *socket_path, const char *image, const char *memory_b
 	signal(SIGPIPE, SIG_IGN);
 	e.path = socket_path;
 	e.attached = -1;
+	find_owner(&e);
 	if (create(&e, image, strtoll(memory_bytes, NULL, 10)) == 0 && put_keeper(&e) == 0 &&
 	    attach(&e) == 0 && start(&e) == 0)
 		carry(&e);

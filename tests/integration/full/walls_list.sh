@@ -11,13 +11,13 @@ lost="memory processes disk inodes network"
 files_lost="disk inodes open-files artifacts artifact-bytes"
 wall_rows="
 native|namespaces of this host|limits.t, escape/escape.t|||
-oci:runc|runc|walls.t, walls_attacked.t|||
-oci:crun|crun|walls.t, walls_attacked.t|||
+oci:runc|runc|walls.t, walls_ordinary.t, walls_attacked.t|||
+oci:crun|crun|walls.t, walls_ordinary.t, walls_attacked.t|||
 oci:runsc|gVisor's runsc|gvisor.t|inodes||
 docker|Debian's dockerd|walls_docker.t, walls_attacked_docker.t|||
 podman|Debian's Podman, by the same API|walls_docker.t, walls_attacked_docker.t|||
 ssh|Debian's sshd on loopback|walls_ssh.t, walls_attacked.t|||
-microvm|QEMU, computing in software; of the contract the outcomes|walls_microvm.t, walls_attacked_microvm.t|||
+microvm|QEMU, computing in software|walls_microvm.t, walls_attacked_microvm.t|||
 firecracker|a mock of the published API, its machine played by a keeper|firecracker.t, walls_modes.t|||contract pair tools attacks: its machine is the native sandbox
 http|assay serve on loopback|walls.t|||tools: refused, for want of descriptors; attacks: its sandbox is the native one
 pyodide|of npm, under node|guest_modes.t, walls_modes.t||processes|pair: guest_modes.t has one; tools: it has no descriptors for others; $of_modes
