@@ -269,6 +269,15 @@ void context_raise_limits(const struct context *c, const char *lang, struct sand
 			state_limits_raise(limits, &c->cells[i].limits);
 }
 
+char *context_raised(const struct context *c, const struct sandbox_limits *limits)
+{
+	struct sandbox_limits raised = *limits;
+
+	for (size_t i = c->from; i < c->count; i++)
+		state_limits_raise(&raised, &c->cells[i].limits);
+	return state_limits_told(limits, &raised);
+}
+
 /* Of what stays where it is: what identified it when it was given, in the run that is recorded
  * where it is of a record. */
 static void identify(const struct task_file *file, char ret[HASH_HEX_LEN + 1])

@@ -88,6 +88,8 @@ bool context_left(const struct context *c, const void *bytes);
 int64_t context_allowance_ms(const struct context *c, const char *lang);
 /* Raised to what those of a language had, of what they have together. */
 void context_raise_limits(const struct context *c, const char *lang, struct sandbox_limits *limits);
+/* What programs of whichever language have beyond these, in words; NULL: nothing. Caller frees. */
+char *context_raised(const struct context *c, const struct sandbox_limits *limits);
 /* What they took then. */
 int64_t context_took_ms(const struct context *c, const char *lang);
 /* What a task's files are now, one each, in their order; caller frees. */

@@ -4,23 +4,27 @@
  */
 #include "agent/state_limits.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <unistd.h>
 
-#define LIMIT(name_, most_)                                           \
-	{                                                             \
-#name_, offsetof(struct sandbox_limits, name_), most_ \
+#define TOLD_MAX 1024
+#define LIMIT(name_, title_, most_)                                           \
+	{                                                                     \
+#name_, title_, offsetof(struct sandbox_limits, name_), most_ \
 	}
 
 static const struct {
-	const char *name;
+	const char *name, *title;
 	size_t offset; /* of an int64_t */
 	int64_t most;  /* that a record raises it to; 0: by this machine's memory */
 } rows[] = {
-	LIMIT(memory_bytes, 0), LIMIT(processes, 4096), LIMIT(open_files, 65536),
-	LIMIT(disk_bytes, 0),	LIMIT(inodes, 1 << 20),
+	LIMIT(memory_bytes, "memory", 0),	LIMIT(processes, "processes", 4096),
+	LIMIT(open_files, "open files", 65536), LIMIT(disk_bytes, "disk", 0),
+	LIMIT(inodes, "inodes", 1 << 20),
 };
 
 static int64_t *at(struct sandbox_limits *limits, size_t row)
@@ -49,6 +53,24 @@ void state_limits_raise(struct sandbox_limits *limits, const struct sandbox_limi
 		if (get(limits, i) < value)
 			*at(limits, i) = value;
 	}
+}
+
+char *state_limits_told(const struct sandbox_limits *limits, const struct sandbox_limits *raised)
+{
+	struct buf out = BUF_INIT(TOLD_MAX);
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int64_t value = get(raised, i);
+
+		if (value <= get(limits, i))
+			continue;
+		buf_addf(&out, "%s%s ", out.len ? ", " : "", rows[i].title);
+		if (rows[i].most)
+			buf_addf(&out, "%" PRId64, value);
+		else
+			buf_addf(&out, "%.1f MiB", (double)value / (1 << 20));
+	}
+	return out.len ? buf_take(&out, NULL) : NULL;
 }
 
 struct json *state_limits_json(const struct sandbox_limits *limits)

@@ -12,6 +12,9 @@
 
 /* No further than to what a record may have of this machine. */
 void state_limits_raise(struct sandbox_limits *limits, const struct sandbox_limits *by);
+/* "memory 256.0 MiB, disk 8.0 MiB": those that were raised, to what; NULL: none was. Caller frees.
+ */
+char *state_limits_told(const struct sandbox_limits *limits, const struct sandbox_limits *raised);
 /* NULL where all are the usual ones. Caller frees. */
 struct json *state_limits_json(const struct sandbox_limits *limits);
 /* The usual ones where object (NULL: all) has none; false: it has one that is none. */

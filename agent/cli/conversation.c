@@ -299,6 +299,19 @@ int conversation_load(struct terminal *term, struct audit *audit, const char *ru
 	return rc;
 }
 
+void conversation_tell_limits(struct terminal *term, const struct context *context,
+			      const struct sandbox_limits *limits)
+{
+	cleanup_free char *raised = context_raised(context, limits);
+
+	if (raised)
+		term_note(
+			term, TERM_YELLOW,
+			"its record gives what is continued more than is set here: %s (what begins "
+			"anew has what is set)\n",
+			raised);
+}
+
 int conversation_choose(const struct options *o, bool *ret_wanted, const char **ret_run,
 			struct error *err)
 {

@@ -31,6 +31,9 @@ struct conversation {
  */
 int conversation_load(struct terminal *term, struct audit *audit, const char *run,
 		      struct conversation *ret, struct error *err);
+/* That its record gives what comes more than these limits, and what: it may be from elsewhere. */
+void conversation_tell_limits(struct terminal *term, const struct context *context,
+			      const struct sandbox_limits *limits);
 /* Whether options ask for one, and for which: *ret_run, or NULL for the last. ERR_USAGE when they
  * ask for both. */
 int conversation_choose(const struct options *o, bool *ret_wanted, const char **ret_run,

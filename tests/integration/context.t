@@ -195,6 +195,20 @@ cells within 'held = bytearray(96 << 20)
 open("file", "w").write("x" * (3 << 20))' --memory 256M --disk 8M
 cells within 'print(len(held) >> 20)' --memory 64M --disk 1M
 is "$code $out" '0 96' 'a state is made again within the limits that it was made within'
+like "$err" '^its record gives what is continued more than is set here: memory 256\.0 MiB, disk 8\.0 MiB ' \
+	'which is said, before anything runs, with those that are raised'
+cells within '1' --memory 256M --disk 8M
+unlike "$err" 'its record gives' 'of what is within what is set nothing is'
+cells within '1' --fresh --memory 64M --disk 1M --db elsewhere.db
+unlike "$err" 'its record gives' 'nor where it begins anew'
+run log export --bundle "$("$ASSAY" log list --limit 1 --json | jq -r '.[0].run')" -o within.bundle
+run log import within.bundle --db theirs.db
+cells within 'print(len(held) >> 20)' --db theirs.db
+is "$code $out" '0 96' 'out of a log of somebody else'"'"'s'
+unlike "$err" 'its record gives' 'where that is no more than is set'
+cells within 'print(len(held) >> 20)' --db theirs.db --memory 64M --pids 8
+like "$err" '^its record gives what is continued more than is set here: memory 512\.0 MiB, processes 64 ' \
+	'it is said, too: of all programs that it goes on from'
 cells within 'more = bytearray(128 << 20)' --memory 64M --disk 1M --json
 is "$code $(jq -r '.cells[0].outcome' out.txt)" '0 exit' 'which are those of all of its programs, together'
 run replay last

@@ -224,8 +224,11 @@ run ask --script s.jsonl $quick 'by itself'
 is "$out" 'alone 1' 'a question alone'
 run ask -c --script s.jsonl $quick 'once more'
 is "$out" 'together 2' 'ask -c goes on from it'
-run ask -c --script s.jsonl $quick 'and again'
+unlike "$err" 'its record gives' 'with no more than is set'
+run ask -c --script s.jsonl $quick --memory 100M --pids 20 'and again'
 is "$out" 'thrice 3' 'and from that'
+like "$err" '^its record gives what is continued more than is set here: memory 512\.0 MiB, processes 64 ' \
+	'with what the record gives it more, which is said'
 is "$("$ASSAY" log list --limit 2 --json | jq -c 'map(.session) | unique | length')" 1 'in one session'
 run replay last
 is "$code" 0 'and replays'

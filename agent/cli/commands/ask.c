@@ -135,6 +135,8 @@ int cmd_ask(const struct settings *settings, struct error *err)
 			task_release(&task);
 			return could_not_begin(settings, err);
 		}
+		conversation_tell_limits(&settings->app->terminal, &before.context,
+					 &session.policy.limits);
 		conversation_give(&before, &task);
 		session.loop.session = before.session;
 	}

@@ -6,6 +6,7 @@
 #include "agent/cli/commands/exec.h"
 
 #include "agent/cli/command.h"
+#include "agent/cli/conversation.h"
 #include "agent/cli/script_cells.h"
 #include "agent/cli/source.h"
 #include "agent/cli/tools_given.h"
@@ -82,6 +83,8 @@ static int load_context(struct cells_run *c, struct error *err)
 				  "context %s cannot be made again from run %s (--fresh begins it "
 				  "anew)",
 				  c->name, run);
+	conversation_tell_limits(&c->x->settings->app->terminal, &c->context,
+				 &c->x->settings->policy.limits);
 	size_t count = c->context.count - c->context.from;
 	if (count)
 		term_note(&c->x->settings->app->terminal, TERM_DIM,

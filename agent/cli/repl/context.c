@@ -220,6 +220,7 @@ int repl_continue(struct repl *r, const char *run, struct error *err)
 	if (conversation_load(r->term, r->session.audit, run, &c, err) < 0)
 		return -1;
 	memcpy(r->session_id, c.session, sizeof(r->session_id));
+	conversation_tell_limits(r->term, &c.context, &r->session.policy.limits);
 	conversation_give(&c, &task);
 	free(r->context.name);
 	r->context = c.context;
