@@ -78,6 +78,12 @@ int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *poli
 	return open_sandbox(ret, options, err);
 }
 
+int command_open_sandbox_cold(struct sandbox **ret, const struct policy *policy,
+			      const struct settings *settings, struct error *err)
+{
+	return open_sandbox(ret, options_of(policy, settings), err);
+}
+
 int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy,
 			    const struct settings *settings, size_t warm, struct error *err)
 {

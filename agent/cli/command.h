@@ -65,6 +65,9 @@ int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy,
 int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy,
 			       const struct settings *settings, size_t warm, size_t states,
 			       struct sandbox_warm_count *count, struct error *err);
+/* Without any that waits; a container or a machine stays for all that is run in it. */
+int command_open_sandbox_cold(struct sandbox **ret, const struct policy *policy,
+			      const struct settings *settings, struct error *err);
 /* To see what it can hold, whatever that is. */
 int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *policy,
 				 const struct settings *settings, struct error *err);

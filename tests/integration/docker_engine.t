@@ -2,6 +2,7 @@
 # Which version of the API is spoken with a container engine: the oldest that both know, so that neither an
 # engine of years ago nor one that has left that behind refuses. The engine is ours; real ones are in full/.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 echo 'print(6 * 7)' >p.py
 
@@ -33,6 +34,17 @@ for versions in '12 41 41' '24 43 41' '44 52 44'; do
 	like "$(grep json requests.txt)" "assay.owner=$(id -u)\\.$(cat /proc/sys/kernel/random/boot_id)%22" \
 		'others are other users, hosts and times before this one booted'
 done
+engine 12 41
+say plan "$(plan)"
+say code "$(program 'print(6 * 7)')"
+say judge "$(verdict pass yes)"
+say answer '42.'
+ask --sandbox docker:image --lang python --expect 42 'Six times seven?'
+id=$(field .run)
+: >requests.txt
+run replay --tier exec --json "$id"
+is "$code $(field '.environment_changed | length') $(grep -c '/containers/create' requests.txt)" '0 0 1' \
+	'a replay has one container for all that it runs'
 engine 10 30
 run exec --sandbox docker:image p.py
 is "$code" 6 'one that knows none of it'

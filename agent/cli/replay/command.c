@@ -198,7 +198,7 @@ static int take_sandbox(struct replay *p, struct error *err)
 	    same_environment(&p->policy, &p->given->policy))
 		return 0;
 	sandbox_close(TAKE_PTR(p->sandbox));
-	return command_open_sandbox_of(&p->sandbox, &p->policy, p->given, 0, err);
+	return command_open_sandbox_cold(&p->sandbox, &p->policy, p->given, err);
 }
 
 /* Recorded settings, with the user's rules of a file named on this command line. */
@@ -278,7 +278,7 @@ static int replay(struct replay *p, struct error *err)
 	if (read_options(p, err) < 0)
 		return exit_code_of_error(err);
 	if (p->tier != TIER_VIEW &&
-	    command_open_sandbox_of(&p->sandbox, &p->given->policy, p->given, 0, err) < 0)
+	    command_open_sandbox_cold(&p->sandbox, &p->given->policy, p->given, err) < 0)
 		return exit_code_of_error(err);
 	if (replay_open_logs(p, err) < 0 ||
 	    recording_load(&p->before, p->source, p->given->options->args[0], err) < 0)
