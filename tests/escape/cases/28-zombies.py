@@ -1,12 +1,12 @@
-# threat: 28 two thousand orphans in turn: reaped, or the limit of 16 would be reached
-# out: 2000
+# threat: 28 five hundred orphans in turn: reaped, or the limit of 16 would be reached
+# out: 500
 # limit: processes=16 wall_ms=20000 cpu_ms=20000
 # gvisor: timeout_cpu or timeout_wall; CPU time is counted in full for each that waits for a processor
 import os, sys
 (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import time
 made = 0
-while made < 2000:
+while made < 500:
     r, w = os.pipe()
     pid = os.fork()
     if pid == 0:
