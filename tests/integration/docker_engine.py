@@ -30,8 +30,9 @@ class Engine:
         self.folder = tempfile.mkdtemp(dir=os.path.dirname(path))
         self.attached = self.container = None
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.bind(path)
+        self.socket.bind(path + ".new")
         self.socket.listen(16)
+        os.rename(path + ".new", path)  # whoever sees it can connect
 
     def serve(self):
         while True:

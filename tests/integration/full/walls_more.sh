@@ -118,9 +118,11 @@ mode_is_tried() { # sandbox, what is below assay [options]
 
 # --- services ---
 
-# The machine that it would be, so that what a program leaves in its folders is in none of this one's.
+# The machine that it would be, so that what a program leaves in its folders is in none of this one's. This tree may
+# be below the folder that it has another of.
 apart() {
-	unshare -rm sh -c 'mount -t tmpfs -o size=128m,nr_inodes=100000 none /tmp; exec "$@"' sh "$@"
+	unshare -rm sh -c 'cd "$0" && mount -t tmpfs -o size=128m,nr_inodes=100000 none /tmp &&
+		{ [ -e "$0" ] || { mkdir -p "$0" && mount -c --bind . "$0"; }; } && exec "$@"' "$top" "$@"
 }
 # What runs there is seen here: it is cancelled; and what goes on when assay was killed ends when its time is up.
 ended_there() { # sandbox

@@ -60,7 +60,7 @@ def body():
                                ("wrong", wrong)):
             starts.same(name, programs())
     starts.same("benign, sample %d" % SEED, benign())
-    starts.same("hostile", rows_of("hostile.jsonl"), starts.INTENDED, wall_ms=1000)
+    starts.same("hostile", rows_of("hostile.jsonl"), starts.INTENDED, wall_ms=2000)
     with attempts.alone():
         starts.same("tests/escape", attempts.programs(".py"), attempts.VARIES)
 
