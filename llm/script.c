@@ -7,9 +7,8 @@
  * rows of the last few are kept: a batch works on one after the other, and has
  * more of them than there is memory for their marks.
  *
- * A line may also have "usage" (an object of token counts, as
- * in a reply), "repeat" (which run of its task it serves, from 1), "error"
- * ({"class","status","message"}: the call fails so) in place of "reply", and "comment".
+ * A line may also have "usage" (token counts, as in a reply), "repeat" (which run of its task it
+ * serves, from 1), "comment" and, in place of "reply", "error" ({"class","status","message"}).
  */
 #include "llm/llm.h"
 

@@ -1,15 +1,12 @@
 /*
  * What a batch does, for who watches: kept for the live lines (progress.c), and written
- * as events, one JSON object a line:
- *
+ * as events, one JSON object a line ("stage" has its stage and attempt, too):
  *	{"event":"begin","ms":0,"session":"...","total":8,"jobs":2}
  *	{"event":"start","ms":12,"id":"a","worker":1}
- *	{"event":"stage","ms":13,"id":"a","worker":1,"stage":"code","attempt":1}
  *	{"event":"result","ms":80,"id":"a","run":"...","status":"success","level":"checked",
  *	 "duration_ms":68,"done":1,"total":8}
  *	{"event":"lost","ms":90,"id":"b","worker":2,"why":"was killed by signal 9 (Killed)"}
  *	{"event":"end","ms":99,"summary":{...}}
- *
  * ms counts from the beginning, "repeat" (--repeat) from 1. It may not write a result (results.c).
  */
 #include "agent/cli/batch/watch.h"

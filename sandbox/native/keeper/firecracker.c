@@ -8,8 +8,7 @@
  *	PUT /snapshot/load                                                  instead of all that
  *	CONNECT 1024 on the vsock's socket, answered by OK                  the stream
  *
- * A snapshot is taken before the machine has said or heard a word, so that it holds nothing of any
- * run; who loads it gets a copy of its memory. The folder and the program end with our input.
+ * A snapshot is taken before the machine has said or heard a word: it holds nothing of any run.
  */
 #include "sandbox/native/keeper/boot.h"
 

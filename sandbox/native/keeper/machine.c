@@ -5,9 +5,8 @@
  *
  *	wrapper   this process: in namespaces made for QEMU, waits for the end of its input or of
  *	          QEMU, and sees to it that the other follows
- *	QEMU      pid 1 of its pid namespace, as a user who owns nothing, with its own system call
- *	          filter, in a root with this host's /usr read-only and nothing else. It dies with
- *	          the wrapper.
+ *	QEMU      pid 1 of its pid namespace, as a user who owns nothing, with its own filter of
+ *	          calls, in a root with this host's /usr read-only. It dies with the wrapper.
  *
  * Nobody asks the machine to end: when nothing can come from us any more it is given a moment.
  */
