@@ -234,6 +234,8 @@ with_sshd() { # a function to call then
 }
 over_ssh() {
 	[ "${ASSAY_TEST_SOME:-}" ] && [ "$id" -eq 0 ] || suite ssh:there 'outer machine there'
+	run exec --sandbox ssh:there p.py # by which its key is known from here on
+	is "$code" 0 'ssh: a program as this user'
 	ssh_refusals
 	[ "$id" -eq 0 ] || skip 'ssh to another user' 'not root'
 	[ "$id" -ne 0 ] || suite ssh:there-user 'outer machine there-user'
