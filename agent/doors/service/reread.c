@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/ulid.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What replays one of its runs is in its session, and no part of it. */
@@ -34,6 +35,7 @@ static int read_run(struct held *held, const struct recording *r, struct error *
 	int rc = context_after(r, &context, err);
 
 	if (!rc) {
+		free(context.name);
 		context.name = mem_strdup(held->id);
 		context_release(&held->context);
 		held->context = context;
