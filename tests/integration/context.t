@@ -255,8 +255,8 @@ like "$err" 'made again from 1 cell ' 'and with it alone'
 unlike "$err" 'begun anew' 'and begins nothing again'
 run log save last -o anew.py
 like "$err" '2 of 2 cells' 'a program that is saved has none from before'
-run replay last~1
-is "$code" 0 'and the one that began anew replays'
+run replay last~1 --json
+is "$code $(field '.environment_changed | length')" '0 0' 'and the one that began anew replays, in the environment that it had'
 head -c 3000000 /dev/zero | tr '\0' x >large.txt
 cells large 'import os
 size = os.path.getsize("/in/large.txt")' -f large.txt

@@ -145,8 +145,20 @@ static void add_languages(struct replay *p, struct json *changes)
 	}
 }
 
-/* The walls, not whether the interpreter waited in them, and where, of a recording's first
- * execution by name, each fact of a backend's own by its layer, too. Caller frees. */
+/* No wall: how its interpreter and its state came to be and whether that is kept, where it ran. */
+static bool is_of_one_run(const char *member)
+{
+	static const char *const names[] = { "facts", "start",	 "state", "state_lost",
+					     "held",  "backend", "socket" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(member, names[i]))
+			return true;
+	return false;
+}
+
+/* The walls of a recording's first execution by name, each fact of a backend's own by its layer,
+ * too. Caller frees. */
 static struct json *walls_of(const struct recording *r)
 {
 	const struct recorded_event *e = recording_find(r, stage_name(STAGE_EXECUTE), -1, "done");
@@ -154,8 +166,7 @@ static struct json *walls_of(const struct recording *r)
 	struct json *walls = json_object();
 
 	for (const struct json *m = json_first(isolation); m; m = json_next(m))
-		if (strcmp(json_key(m), "facts") && strcmp(json_key(m), "start") &&
-		    strcmp(json_key(m), "backend") && strcmp(json_key(m), "socket"))
+		if (!is_of_one_run(json_key(m)))
 			json_set(walls, json_key(m), json_copy(m));
 	for (const struct json *m = json_first(json_get(isolation, "facts")); m; m = json_next(m)) {
 		const char *layer = json_get_string(m, "layer");

@@ -22,7 +22,7 @@
 #				program's own: what else looks like a path is no more than text
 #	lists md5sum		a file says which files it reads
 #	coproc			of something else than a function of the program
-#	no tree: ...		first of all: shfmt is not there, or this is not read to its end
+#	no tree: ...		alone: shfmt is not there, or does not read this
 import functools
 import json
 import os
@@ -571,8 +571,8 @@ def facts_of(source):
             said = "no tree: " + (m.group(3)[:100] if m else "shfmt")
             return answer([(said, max(line, 1), max(column, 1))])
         shell.read(tree, tree["source"])
-    except Exception as e:  # what standard goes on without, strict refuses
-        return answer([("no tree: %s: %s" % (type(e).__name__, str(e)[:100]), 1, 1), *shell.facts])
+    except Exception as e:  # of a text that shfmt reads: what nobody has seen may be behind it
+        return answer(shell.facts, failed="%s: %s" % (type(e).__name__, str(e)[:100]))
     if is_proven(shell.facts) and not shell.homes:
         shell.facts.insert(0, ("proven", 1, 1))
     return answer(shell.facts)
