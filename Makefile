@@ -217,7 +217,7 @@ $(ATTACK_BIN): $(B)/%: %.c $(wildcard tests/escape/cases/*.h)
 	$(Q)$(CC) -O1 -w -D_GNU_SOURCE -pthread -o $@ $<
 
 # They compile, with every warning; nothing is made.
-UNIT_READ := $(UNIT_SRC:%=read-%) $(patsubst %,read-%,$(wildcard tests/escape/*.c))
+UNIT_READ := $(UNIT_SRC:%=read-%) $(patsubst %,read-%,$(wildcard tests/escape/*.c tests/fuzz/*.c tests/bench/*.c))
 .PHONY: units-read $(UNIT_READ)
 units-read: $(UNIT_READ)
 $(UNIT_READ): read-%: % $(B)/libassay.a

@@ -4,7 +4,9 @@
  * What comes back begins as HTTP does; nobody is served whose bytes have no key; and when the
  * connection is gone nothing of it is held. */
 #include "agent/doors/e2b/box.h"
+#include "agent/doors/e2b/e2b.h"
 #include "agent/doors/http/server.h"
+#include "tests/fuzz/busy.h"
 #include "tests/unit/test_service_ends.h"
 
 #include "base/clock.h"
@@ -12,7 +14,6 @@
 #include "base/mem.h"
 
 #include <sched.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,16 +33,6 @@ static struct guard guard;
 static struct route routes[ROUTES_MAX];
 static struct sockaddr_un place = { .sun_family = AF_UNIX };
 static socklen_t place_len;
-static sem_t taken;
-
-static void stay(struct work *work, struct worker *worker)
-{
-	(void)work;
-	(void)worker;
-	sem_post(&taken);
-	for (;;)
-		pause();
-}
 
 /* Those that do not read the log, which is none. */
 static void choose_routes(void)
@@ -72,7 +63,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 						  .life_ms = 3600000 };
 	static struct service_ends ends = { .open_sandbox = no_sandbox, .open_log = no_log };
 	static struct guard_key key = { .owner = "key:first" };
-	static struct work busy = { .run = stay };
+	static struct work busy;
+	static const struct route *const lists[] = { routes, NULL };
+	static struct guests guests;
 	static struct policy policy;
 	struct error err = ERROR_INIT;
 
@@ -82,18 +75,18 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	const struct service_options options = {
 		.policy = &policy, .ends = &ends, .parallel = 1, .contexts = limits
 	};
-	struct server_options serving = { .guard = &guard, .routes = routes };
+	struct server_options serving = { .guard = &guard, .routes = lists, .guests = &guests };
 	if (service_open(&serving.service, &options, &err) < 0)
 		abort();
-	sem_init(&taken, 0, 0);
-	if (!service_submit(serving.service, &busy) || sem_wait(&taken) < 0)
-		abort();
+	busy_keep(serving.service, &busy);
 	hash_sha256(KEY, strlen(KEY), key.digest);
 	guard = (struct guard){ .keys = &key, .count = 1 };
 	choose_routes();
 	const struct mcp_options mcp = { .service = serving.service };
 	serving.listen_fd = start_listening();
-	boxes_open(&serving.boxes, service_contexts(serving.service), &limits, NULL);
+	struct boxes *boxes;
+	boxes_open(&boxes, service_contexts(serving.service), &limits, NULL);
+	e2b_guests(&guests, boxes);
 	if (mcp_open(&serving.mcp, &mcp, &err) < 0 || server_open(&server, &serving, &err) < 0)
 		abort();
 	return 0;

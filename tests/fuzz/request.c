@@ -8,11 +8,11 @@
 #include "agent/doors/e2b/e2b.h"
 #include "agent/doors/fusion/fusion.h"
 #include "agent/doors/http/server.h"
+#include "tests/fuzz/busy.h"
 #include "tests/unit/test_service_ends.h"
 
 #include "base/mem.h"
 
-#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,22 +154,12 @@ static void fake_suspend(struct MHD_Connection *mhd)
 static struct server server;
 static struct guard guard;
 static struct contexts_options limits = { .most = 64, .idle_ms = 3600000, .life_ms = 3600000 };
-static sem_t taken;
-
-static void stay(struct work *work, struct worker *worker)
-{
-	(void)work;
-	(void)worker;
-	sem_post(&taken);
-	for (;;)
-		pause();
-}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static struct service_ends ends = { .open_sandbox = no_sandbox, .open_log = no_log };
 	static struct guard_key key = { .owner = "key:first" };
-	static struct work busy[2] = { { .run = stay }, { .run = stay, .looks = true } };
+	static struct work busy[2] = { { .looks = false }, { .looks = true } };
 	static struct policy policy;
 	struct error err = ERROR_INIT;
 
@@ -182,10 +172,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	struct service *service;
 	if (service_open(&service, &options, &err) < 0)
 		abort();
-	sem_init(&taken, 0, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(busy); i++)
-		if (!service_submit(service, &busy[i]) || sem_wait(&taken) < 0)
-			abort();
+		busy_keep(service, &busy[i]);
 	hash_sha256(KEY, strlen(KEY), key.digest);
 	guard = (struct guard){ .keys = &key, .count = 1 };
 	static const struct route *const routes[] = { http_routes, fusion_routes,

@@ -317,6 +317,14 @@ static void check_results(const struct engine *e, int attempts)
 	}
 }
 
+static void start_both(pthread_t ret_threads[2], struct engine *a, struct engine *b)
+{
+	engine_open(a);
+	engine_open(b);
+	assert_int_equal(pthread_create(&ret_threads[0], NULL, work, a), 0);
+	assert_int_equal(pthread_create(&ret_threads[1], NULL, work, b), 0);
+}
+
 static void test_two_threads_two_engines(void **state)
 {
 	/* The first succeeds at once, the second's first program always fails. */
@@ -324,11 +332,8 @@ static void test_two_threads_two_engines(void **state)
 	struct engine b = { OMEGA, .exit_codes = { 1, 0 } };
 
 	(void)state;
-	engine_open(&a);
-	engine_open(&b);
 	pthread_t threads[2];
-	assert_int_equal(pthread_create(&threads[0], NULL, work, &a), 0);
-	assert_int_equal(pthread_create(&threads[1], NULL, work, &b), 0);
+	start_both(threads, &a, &b);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
 	if (a.rc || b.rc)
@@ -391,11 +396,8 @@ static void test_one_of_two_is_cancelled(void **state)
 	struct engine b = { OMEGA, .exit_codes = { 0, 0 }, .waits = true };
 
 	(void)state;
-	engine_open(&a);
-	engine_open(&b);
 	pthread_t threads[2];
-	assert_int_equal(pthread_create(&threads[0], NULL, work, &a), 0);
-	assert_int_equal(pthread_create(&threads[1], NULL, work, &b), 0);
+	start_both(threads, &a, &b);
 	char byte;
 	assert_int_equal(read(a.there[0], &byte, 1), 1);
 	assert_int_equal(read(b.there[0], &byte, 1), 1);
