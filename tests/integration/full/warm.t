@@ -15,6 +15,7 @@ import seen
 
 SEED = 12
 BENIGN = 120
+BY_CHANCE = {"thealgorithms-python-0831"}  # rests after each step, and chance says how many there are
 
 
 def humaneval():
@@ -39,7 +40,8 @@ def rows_of(name):
 
 
 def benign():
-    return random.Random(SEED).sample(rows_of("benign.jsonl"), BENIGN)
+    sample = random.Random(SEED).sample(rows_of("benign.jsonl"), BENIGN)
+    return [row for row in sample if row[0] not in BY_CHANCE]
 
 
 # Wrong ones: a traceback is as long, and of the same lines.
