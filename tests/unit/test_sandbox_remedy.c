@@ -147,6 +147,12 @@ static const struct host_case host_cases[] = {
 	{ { PROC, "proc/sys/kernel/apparmor_restrict_unprivileged_userns=0\n",
 	    "proc/sys/user/max_user_namespaces=9\n" },
 	  "journalctl -k" },
+	{ { PROC, "proc/self/mountinfo=31 1 0:5 / /proc rw - proc proc rw\n"
+		  "32 1 0:6 / /dev rw - devtmpfs devtmpfs rw\n" },
+	  "`systemd-nspawn -D DIR`" },
+	{ { PROC, "proc/self/mountinfo=31 1 0:5 / /proc rw - proc proc rw\n"
+		  "29 1 8:1 / / rw - ext4 /dev/vda rw\n" },
+	  "journalctl -k" },
 };
 
 static void put(const char *top, const char *file)

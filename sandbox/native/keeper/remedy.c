@@ -9,6 +9,7 @@
 #include "sandbox/native/keeper/util.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,11 @@
 	"`seccompProfile: {type: Unconfined}` and `procMount: Unmasked`, in a systemd unit drop " \
 	"`RestrictNamespaces=` and `SystemCallFilter=`, in a container of another kind its "      \
 	"seccomp profile"
+
+/* The kernel makes none for a process whose root is not its mount namespace's. */
+#define CHROOT                                                                                    \
+	"this is a chroot, in which the kernel makes no user namespace: enter it as a container " \
+	"(`systemd-nspawn -D DIR`, `bwrap --dev-bind DIR / COMMAND`), or run assay outside"
 
 struct setting {
 	const char *file;
@@ -57,6 +63,24 @@ static bool is_filtered(int root)
 	       strstr(status, "\nSeccomp:\t2\n");
 }
 
+/* Of the mounts that a process in a chroot sees none is at "/", unless its root is one. */
+static bool is_chroot(int root)
+{
+	static char mounts[1 << 16];
+	ssize_t len = file_read(root, "proc/self/mountinfo", mounts, sizeof(mounts));
+
+	if (len <= 0 || len == sizeof(mounts) - 1)
+		return false;
+	for (char *line = mounts, *next; *line; line = next) {
+		next = line + strcspn(line, "\n");
+		next += *next == '\n';
+		char point[3];
+		if (sscanf(line, "%*s %*s %*s %*s %2s", point) == 1 && !strcmp(point, "/"))
+			return false;
+	}
+	return true;
+}
+
 static const char *cause(int root)
 {
 	if (!is_there(root, "proc/self"))
@@ -68,6 +92,8 @@ static const char *cause(int root)
 			return settings[i].remedy;
 	if (is_there(root, ".dockerenv") || is_there(root, "run/.containerenv"))
 		return DOCKER;
+	if (is_chroot(root))
+		return CHROOT;
 	return is_filtered(root) ?
 		       SECCOMP :
 		       "no setting known here refuses it: look for a security module's denial in "
