@@ -264,7 +264,8 @@ LONGEST = $(addprefix tests/integration/,context.t context_repl.t replay.t repl.
 FULL := $(sort $(wildcard tests/integration/full/*.t) $(wildcard tests/escape/*.t))
 # Of other sandboxes, which have to be started first; CI plays a part of each.
 WALLS := $(addprefix tests/integration/full/,gvisor.t walls_attacked_docker.t walls_attacked_microvm.t walls_microvm.t \
-	walls.t walls_attacked.t walls_docker.t walls_modes.t walls_ordinary.t walls_remote.t walls_ssh.t guest_modes.t remote.t)
+	walls.t walls_attacked.t walls_docker.t walls_modes.t walls_ordinary.t walls_remote.t walls_ssh.t guest_modes.t lambda_emulator.t \
+	remote.t)
 export ASSAY ?= $(abspath $(B))/assay
 
 # Unit tests, cases and the quick integration tests: a minute and a half on two processors, the build
