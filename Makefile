@@ -268,8 +268,8 @@ WALLS := $(addprefix tests/integration/full/,gvisor.t walls_attacked_docker.t wa
 	remote.t)
 export ASSAY ?= $(abspath $(B))/assay
 
-# Unit tests, cases and the quick integration tests: a minute and a half on two processors, the build
-# included. Not the cases that each take a run of the sandbox.
+# Unit tests, cases and the quick integration tests: less than a minute and a half on two processors, once
+# it is built. Not the cases that each take a run of the sandbox.
 check:
 	@.ci/deps test
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes layers formatted
@@ -285,8 +285,8 @@ check-all:
 	@$(MAKE) --no-print-directory formatted
 	@tests/everything --once $(UNIT_TESTS) -- $(INTEGRATION) $(filter-out $(WALLS),$(FULL))
 
-# Everything: what CI runs. check-all's tests and a part of check-walls', also with sanitizers and all of them as an ordinary user, both
-# compilers, static checks. What is only compiled, to see that it can be, is not optimised, and the
+# What CI runs: check-all's tests and a part of check-walls', with sanitizers and as an ordinary user, too (tests/README.md
+# says which), both compilers, static checks. What is only compiled, to see that it can be, is not optimised, and the
 # unit tests are only read by clang.
 check-ci:
 	@.ci/deps walls
@@ -299,11 +299,11 @@ check-ci:
 	@$(MAKE) --no-print-directory tidy
 	@tests/everything $(UNIT_TESTS) -- $(INTEGRATION) $(FULL)
 
-# Other sandboxes, whole: some twenty minutes.
+# Other sandboxes, whole, and what check-all and CI have a part of: some twenty minutes.
 check-walls:
 	@.ci/deps walls
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes attacks
-	@tests/tally -j $$(($$(nproc) + 1)) $(WALLS)
+	@tests/tally -j $$(($$(nproc) + 1)) $(WALLS) tests/integration/full/warm.t
 
 # Without readline: the one file that knows of it (tests/layers) is another, the rest is the same.
 .PHONY: plain
