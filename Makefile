@@ -256,17 +256,20 @@ INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t l
 	completion.t repl_continue.t repl_saved.t ask_images.t forked.t batch_counts.t ask_look.t context_long.t \
 	doors_context.t exec_socket.t machine_told.t picture.t replay_theirs.t repl_socket.t repl_told.t serve_e2b.t serve_e2b_commands.t serve_e2b_large.t tools.t tools_context.t tools_doors.t \
 	tools_repl.t command.t firecracker.t foreseen.t log_stats.t machine_image.t replay_class.t replay_fork.t replay_step.t \
-	runner_reused.t screen_restricted.t serve_e2b_envd.t serve_e2b_pause.t serve_e2b_watch.t tally.t)
+	runner_reused.t screen_restricted.t serve_e2b_envd.t serve_e2b_pause.t serve_e2b_watch.t serve_memory.t tally.t)
 # What takes longest from beginning to end, first: the others fill the gaps.
-LONGEST = $(addprefix tests/integration/,repl.t replay.t serve.t context_repl.t context.t input.t repl_view.t repl_keys.t provider.t ask.t batch.t)
+LONGEST = $(addprefix tests/integration/,context.t context_repl.t replay.t repl.t serve_mcp.t ask.t serve.t input.t batch.t) \
+	$(B)/tests/unit/test_sandbox $(addprefix tests/integration/,repl_view.t serve_wires.t perl.t limits.t signals.t) \
+	$(addprefix $(B)/tests/unit/,test_audit_journal test_sandbox_warm) $(addprefix tests/integration/,mcp.t notebook.t)
 FULL := $(sort $(wildcard tests/integration/full/*.t) $(wildcard tests/escape/*.t))
 # Of other sandboxes, which have to be started first; CI plays a part of each.
 WALLS := $(addprefix tests/integration/full/,gvisor.t walls_attacked_docker.t walls_attacked_microvm.t walls_microvm.t \
-	walls.t walls_attacked.t walls_docker.t walls_modes.t walls_ordinary.t walls_remote.t walls_ssh.t guest_modes.t remote.t)
+	walls.t walls_attacked.t walls_docker.t walls_modes.t walls_ordinary.t walls_remote.t walls_ssh.t guest_modes.t lambda_emulator.t \
+	remote.t)
 export ASSAY ?= $(abspath $(B))/assay
 
-# Unit tests, cases and the quick integration tests: a minute and a half on two processors, the build
-# included. Not the cases that each take a run of the sandbox.
+# Unit tests, cases and the quick integration tests: less than a minute and a half on two processors, once
+# it is built. Not the cases that each take a run of the sandbox.
 check:
 	@.ci/deps test
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes layers formatted
@@ -282,8 +285,8 @@ check-all:
 	@$(MAKE) --no-print-directory formatted
 	@tests/everything --once $(UNIT_TESTS) -- $(INTEGRATION) $(filter-out $(WALLS),$(FULL))
 
-# Everything: what CI runs. check-all's tests and a part of check-walls', also with sanitizers and all of them as an ordinary user, both
-# compilers, static checks. What is only compiled, to see that it can be, is not optimised, and the
+# What CI runs: check-all's tests and a part of check-walls', with sanitizers and as an ordinary user, too (tests/README.md
+# says which), both compilers, static checks. What is only compiled, to see that it can be, is not optimised, and the
 # unit tests are only read by clang.
 check-ci:
 	@.ci/deps walls
@@ -296,11 +299,11 @@ check-ci:
 	@$(MAKE) --no-print-directory tidy
 	@tests/everything $(UNIT_TESTS) -- $(INTEGRATION) $(FULL)
 
-# Other sandboxes, whole: some twenty minutes.
+# Other sandboxes, whole, and what check-all and CI have a part of: some twenty minutes.
 check-walls:
 	@.ci/deps walls
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes attacks
-	@tests/tally -j $$(($$(nproc) + 1)) $(WALLS)
+	@tests/tally -j $$(($$(nproc) + 1)) $(WALLS) tests/integration/full/warm.t
 
 # Without readline: the one file that knows of it (tests/layers) is another, the rest is the same.
 .PHONY: plain
@@ -312,7 +315,7 @@ plain: $(B)/libassay.a $(B)/agent/cli/main.o
 
 .PHONY: run-check
 run-check:
-	@tests/tally -j $$(($$(nproc) + 2)) $(LONGEST) $(filter-out $(UNIT_FULL) $(LONGEST),$(UNIT_TESTS)) \
+	@tests/tally -j $$(($$(nproc) + 3)) $(LONGEST) $(filter-out $(UNIT_FULL) $(LONGEST),$(UNIT_TESTS)) \
 		$(filter-out $(INTEGRATION_FULL) $(LONGEST),$(INTEGRATION))
 
 asan:

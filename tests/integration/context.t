@@ -96,7 +96,8 @@ like "$err" '1 cell after it did not run' 'those after it do not run'
 cells c 'print(rows, open("made.txt").read())'
 is "$out" '[1] 1' 'and it leaves nothing, in memory or in the work folder'
 cells c 'rows.append(4)
-while True: pass' --timeout 1
+import time
+time.sleep(600)' --timeout 0.5
 cells c 'print(rows)'
 is "$out" '[1]' 'nor does one that runs out of time'
 cells c 'import os
@@ -217,8 +218,8 @@ cells within 'more = bytearray(256 << 20)' --memory 64M
 like "$err" 'memory limit of 256 MiB reached' 'and there is no more for all of them'
 cells within 'import time
 begun = time.process_time()
-while time.process_time() - begun < 1.2: pass' --timeout 60 --cpu-seconds 60
-cells within 'print(len(held) >> 20)' --timeout 60 --cpu-seconds 1
+while time.process_time() - begun < 0.7: pass' --timeout 60 --cpu-seconds 60
+cells within 'print(len(held) >> 20)' --timeout 60 --cpu-seconds 0.5
 is "$code $out" '0 96' 'time to make it again is none of what a program has itself'
 
 # --- a file that goes to another folder ---
@@ -537,8 +538,5 @@ run exec --context x
 like "$err" 'FILE is missing' 'no file'
 cells x 'eval("1")' --profile strict
 is "$code" 7 'cells are screened as programs are'
-run doctor --json
-is "$(field '.layers[] | select(.name == "kept states") | [.wall, .required, .ok == (.in_force == "yes")] | tojson')" \
-	'[false,false,true]' 'doctor says whether states are kept here'
 
 done_testing

@@ -20,7 +20,10 @@ states() { # of all programs that ran so far, oldest first
 }
 quick="--role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python"
 
-kept=$("$ASSAY" doctor --json 2>/dev/null | jq -r '.layers[] | select(.name == "kept states") | .in_force')
+run doctor --json
+is "$(field '.layers[] | select(.name == "kept states") | [.wall, .required, .ok == (.in_force == "yes")] | tojson')" \
+	'[false,false,true]' 'doctor says whether states are kept here'
+kept=$(field '.layers[] | select(.name == "kept states") | .in_force')
 
 # --- what is taken back takes no memory ---
 

@@ -15,6 +15,8 @@ export ASAN_OPTIONS="detect_leaks=${ASSAY_TEST_LEAKS:-1}:abort_on_error=0"
 mkdir -p "$HOME"
 unset OPENAI_API_KEY ANTHROPIC_API_KEY OPENAI_BASE_URL ANTHROPIC_BASE_URL ASSAY_MODEL ASSAY_PROVIDER NO_COLOR
 cd "$work" || exit 1
+# Debian's, as the tests in Python are run: what a manager of versions puts before it takes ten times as long to start.
+[ ! -x /usr/bin/python3 ] || python3() { /usr/bin/python3 "$@"; }
 # What is piped into a question is its input: the tests say so where it is.
 exec </dev/null
 count=0

@@ -35,7 +35,7 @@ with open("port.new", "w") as f:
 os.rename("port.new", "port")
 server.serve_forever()
 P
-python3 server.py &
+/usr/bin/python3 server.py &
 server=$!
 trap 'kill $server; wait $server 2>/dev/null; rm -rf "$work"' EXIT
 until_true test -e port

@@ -60,7 +60,7 @@ for file in notes.txt short.db zeros.bin broken.db other.db rolled.db wal.db; do
 	left_alone "$file: and leave it as it was, to its times"
 	like "$err" "$file.*name another log with --db" "$file: the message names it, and says what to do"
 done
-run doctor --json --db place/notes.txt
+run doctor --sandbox oci:none --json --db place/notes.txt
 like "$(jq -r .log.error out.txt)" 'notes\.txt' 'assay doctor says what is wrong with it'
 left_alone 'and leaves it, too'
 [ ! -e copy.db ]
@@ -78,7 +78,7 @@ is "$(printf '%s\n' $codes | sort | uniq -c | xargs)" '9 10' 'there is nothing t
 like "$err" 'does not exist yet' 'and the message says so'
 run log list --db new/folder/log.db
 is "$code" 0 'to list nothing is no error'
-run doctor --json --db new/folder/log.db
+run doctor --sandbox oci:none --json --db new/folder/log.db
 [ ! -e new ]
 ok $? 'and nobody made a folder'
 

@@ -20,7 +20,7 @@ def body():
     corpus.all_verified("humaneval-js", tasks(lambda r: r["canonical_solution"]), "javascript")
     corpus.none_verified("humaneval-js emptied", tasks(lambda r: "}\n"), "javascript", "tests")
     # To leave before the tests, with exit code 0, is not to pass them.
-    corpus.none_verified("humaneval-js that exits", tasks(lambda r: "}\nprocess.exit(0)\n"),
+    corpus.none_verified("humaneval-js that exits", tasks(lambda r: "}\nprocess.exit(0)\n")[::4],
                          "javascript", "tests", ("fail", "error"))
 
 

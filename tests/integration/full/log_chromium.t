@@ -24,7 +24,7 @@ os.rename('port.new', 'port')
 server.serve_forever()
 P
 : >asked.txt
-python3 server.py &
+/usr/bin/python3 server.py &
 server=$!
 trap 'kill $server; rm -rf "$work"' EXIT
 until [ -e port ]; do sleep 0.1; done

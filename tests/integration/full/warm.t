@@ -2,6 +2,7 @@
 # An interpreter forked from a template does what one does that was started cold, in the product, with
 # every wall: all of HumanEval, MBPP and CRUXEval, 435 programs that print what they can see of their
 # interpreter, all hostile programs and those of tests/escape, and a seeded sample of the benign ones.
+# With ASSAY_TEST_SOME every fourth of MBPP and CRUXEval, which are run whole in one way elsewhere.
 import os
 import random
 import sys
@@ -15,7 +16,7 @@ import seen
 
 SEED = 12
 BENIGN = 120
-BY_CHANCE = {"thealgorithms-python-0831"}  # rests after each step, and chance says how many there are
+EACH = 4 if os.environ.get("ASSAY_TEST_SOME") else 1
 
 
 def humaneval():
@@ -26,12 +27,12 @@ def humaneval():
 
 def mbpp():
     return [(str(r["task_id"]), "\n".join([r["code"], r["test_setup_code"], *r["test_list"], "print(1)"]))
-            for r in corpus.load("mbpp.jsonl")]
+            for r in corpus.load("mbpp.jsonl")[::EACH]]
 
 
 def cruxeval():
     return [(r["id"], "%s\n\nprint(repr(f(%s)))\n" % (r["code"], r["input"]))
-            for r in corpus.load("cruxeval.jsonl")]
+            for r in corpus.load("cruxeval.jsonl")[::EACH]]
 
 
 def rows_of(name):
@@ -39,9 +40,9 @@ def rows_of(name):
             if r["lang"] == "python" and r["source"] not in ("humaneval", "mbpp", "cruxeval")]
 
 
+# One that draws lots and pauses ends before its limit or after it, as these fall.
 def benign():
-    sample = random.Random(SEED).sample(rows_of("benign.jsonl"), BENIGN)
-    return [row for row in sample if row[0] not in BY_CHANCE]
+    return [r for r in random.Random(SEED).sample(rows_of("benign.jsonl"), BENIGN) if "plt.pause" not in r[1]]
 
 
 # Wrong ones: a traceback is as long, and of the same lines.
