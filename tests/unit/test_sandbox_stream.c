@@ -23,9 +23,10 @@ int far_main(enum far_way way)
 	return way == FAR_UNLINK;
 }
 
-int engine_main(const char *socket_path, const char *image, const char *memory_bytes)
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes,
+		const char *owner)
 {
-	return socket_path == image || image == memory_bytes;
+	return socket_path == image || memory_bytes == owner;
 }
 
 int machine_main(char **arguments)
