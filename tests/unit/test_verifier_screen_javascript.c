@@ -116,9 +116,21 @@ static void repeat(struct buf *b, const char *text, int n)
 static void test_worn_out(void **state)
 {
 	cleanup_buf struct buf sum = BUF_INIT(1 << 20), deep = BUF_INIT(1 << 20);
+	cleanup_buf struct buf constants = BUF_INIT(1 << 20);
+	static const char path[] = "require('fs').readFileSync(['', 'etc', 'passwd'].join('/'));\n";
 	struct screening s = { 0 };
 
 	(void)state;
+	for (int i = 1; i <= 24000; i++) {
+		buf_addf(&constants, "x = 'a' + 'b'.repeat(3) + [1, 2].at(0);\n");
+		if (i != 2000 && i != 24000)
+			continue;
+		buf_addstr(&constants, path);
+		screen_once(constants.data, SCREEN_STANDARD, &s);
+		assert_true(s.verdict >= SCREEN_CONFIRM);
+		assert_true(has_finding(&s, i == 2000 ? "js.path" : "limit.parser"));
+		screening_release(&s);
+	}
 	buf_addstr(&sum, "const x = 1");
 	repeat(&sum, " + 1", 5000);
 	screen_once(sum.data, SCREEN_STRICT, &s);
