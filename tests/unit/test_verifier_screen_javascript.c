@@ -105,6 +105,27 @@ static void test_positions(void **state)
 	screening_release(&s);
 }
 
+/* Each version of node takes one of these, and its parser for tools maybe none. */
+static void test_newer_than_the_parser(void **state)
+{
+	static const char *const programs[] = {
+		"import a from '/in/a.json' with { type: 'json' };\nconsole.log(a);\n",
+		"import a from '/in/a.json' assert { type: 'json' };\nconsole.log(a);\n",
+	};
+	size_t called_invalid = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		struct screening s = { 0 };
+
+		screen_once(programs[i], SCREEN_STANDARD, &s);
+		called_invalid += s.syntax_message != NULL;
+		assert_true(s.syntax_message || s.count == 0 || has_finding(&s, "js.unread"));
+		screening_release(&s);
+	}
+	assert_true(called_invalid < ARRAY_SIZE(programs));
+}
+
 /* --- wearing it out --- */
 
 static void repeat(struct buf *b, const char *text, int n)
@@ -197,8 +218,11 @@ static void test_figures(void **state)
 int main(void)
 {
 	const struct CMUnitTest javascript[] = {
-		cmocka_unit_test(test_without_a_parser), cmocka_unit_test(test_remedy_is_named),
-		cmocka_unit_test(test_positions),	 cmocka_unit_test(test_worn_out),
+		cmocka_unit_test(test_without_a_parser),
+		cmocka_unit_test(test_remedy_is_named),
+		cmocka_unit_test(test_positions),
+		cmocka_unit_test(test_worn_out),
+		cmocka_unit_test(test_newer_than_the_parser),
 		cmocka_unit_test(test_figures),
 	};
 
