@@ -159,11 +159,13 @@ static bool read_line(const char *at, const char *end, struct notebook_line *ret
 		return true;
 	}
 	size_t len = assigned(first, end);
+	bool valued = len || (end - first > 1 && first[0] == '!' && first[1] == '!');
 	if (*first == '!' || len) {
 		*ret_from = first + len;
-		*ret = (struct notebook_line){ .kind = len ? NOTEBOOK_CAPTURE : NOTEBOOK_COMMAND,
-					       .text = first + len + 1,
-					       .len = (size_t)(end - first) - len - 1 };
+		len += !len && valued ? 2 : 1;
+		*ret = (struct notebook_line){ .kind = valued ? NOTEBOOK_CAPTURE : NOTEBOOK_COMMAND,
+					       .text = first + len,
+					       .len = (size_t)(end - first) - len };
 		return true;
 	}
 	len = asked(first, end, &name);

@@ -6,13 +6,15 @@
 #include "agent/cli/notebook_installs.h"
 
 #include "agent/notebook.h"
+#include "base/buf.h"
 #include "base/mem.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-#define WORD_MAX 512 /* of a word; the rest of a longer one is not looked at */
+#define WORD_MAX  4096 /* of a word; the rest of a longer one is not looked at */
+#define DEPTH_MAX 8    /* of texts in words of texts */
 
 struct reader {
 	const char *at, *end;
@@ -22,7 +24,12 @@ struct reader {
 	char word[WORD_MAX]; /* the last one, without its quotes */
 	const char *begin;   /* of that */
 	bool over;	     /* no word was left in the command */
+	bool is_shell;	     /* the command, which takes a here-document for its program */
+	bool found;	     /* what installs, in a word or a document */
+	int depth;
 };
+
+static const char *find_install(const char *text, size_t len, int depth);
 
 static bool is_blank(char c)
 {
@@ -50,6 +57,7 @@ static void skip_document(struct reader *r)
 			line++;
 		if ((size_t)(to - line) != r->marker_len || memcmp(line, marker, r->marker_len))
 			continue;
+		r->found |= r->is_shell && find_install(r->at, (size_t)(line - r->at), r->depth);
 		r->at = next;
 		return;
 	}
@@ -85,12 +93,26 @@ static void add(struct reader *r, size_t *len, char c)
 		r->word[(*len)++] = c;
 }
 
+/* "$(...)" in quotes is a text of its own, whose value nobody knows; false: there is none here. */
+static bool skip_inner(struct reader *r)
+{
+	if (r->end - r->at < 2 || r->at[0] != '$' || r->at[1] != '(')
+		return false;
+	const char *from = r->at += 2;
+	for (int open = 1; r->at < r->end && open > 0; r->at++)
+		open += *r->at == '(' ? 1 : *r->at == ')' ? -1 : 0;
+	r->found |= find_install(from, (size_t)(r->at - from), r->depth) != NULL;
+	return true;
+}
+
 /* What is in quotes, which begin at the reader's place. */
 static void add_quoted(struct reader *r, size_t *len)
 {
 	char quote = *r->at++;
 
 	while (r->at < r->end && *r->at != quote) {
+		if (quote == '"' && skip_inner(r))
+			continue;
 		if (*r->at == '\\' && quote == '"' && r->at + 1 < r->end)
 			r->at++;
 		add(r, len, *r->at++);
@@ -164,17 +186,12 @@ static void leave_command(struct reader *r)
 static const struct {
 	const char *name, *valued;
 } before[] = {
-	{ "!", "" },	     { "{", "" },
-	{ "if", "" },	     { "then", "" },
-	{ "elif", "" },	     { "else", "" },
-	{ "while", "" },     { "until", "" },
-	{ "do", "" },	     { "exec", "a" },
-	{ "eval", "" },	     { "command", "" },
-	{ "nohup", "" },     { "sudo", "ughpUCT" },
-	{ "doas", "uC" },    { "env", "uCS" },
-	{ "time", "fo" },    { "nice", "n" },
-	{ "ionice", "cn" },  { "timeout", "ks" },
-	{ "stdbuf", "ioe" }, { "xargs", "nILPdasE" },
+	{ "!", "" },	     { "{", "" },	    { "if", "" },	{ "then", "" },
+	{ "elif", "" },	     { "else", "" },	    { "while", "" },	{ "until", "" },
+	{ "do", "" },	     { "exec", "a" },	    { "command", "" },	{ "nohup", "" },
+	{ "doas", "uC" },    { "sudo", "ughpUCT" }, { "time", "fo" },	{ "env", "uCS" },
+	{ "nice", "n" },     { "timeout", "ks" },   { "ionice", "cn" }, { "xargs", "nILPdasE" },
+	{ "stdbuf", "ioe" },
 };
 
 static const char *base_name(const char *word)
@@ -269,10 +286,66 @@ static bool is_interpreter(const char *word)
 	       is_versioned(base_name(word), notebook_language()->name);
 }
 
+/* --- texts in words --- */
+
+static bool is_shell(const char *name)
+{
+	static const char *const before_sh[] = { "", "ba", "da", "k", "z" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(before_sh); i++) {
+		size_t len = strlen(before_sh[i]);
+
+		if (!strncmp(name, before_sh[i], len) && !strcmp(name + len, "sh"))
+			return true;
+	}
+	return false;
+}
+
+/* bash -lc TEXT */
+static bool shell_installs(struct reader *r)
+{
+	bool takes_text = false;
+
+	while (next_word(r)) {
+		const char *w = r->word;
+
+		if (!*w) /* a here-document's mark */
+			continue;
+		if (*w != '-' && *w != '+')
+			return takes_text && find_install(w, strlen(w), r->depth);
+		takes_text |= *w == '-' && w[1] != '-' && strchr(w, 'c');
+		if ((!strcmp(w + 1, "o") || !strcmp(w + 1, "O")) && !next_word(r))
+			return false;
+	}
+	r->is_shell = !takes_text;
+	return false;
+}
+
+/* Its words are one text. */
+static bool eval_installs(struct reader *r)
+{
+	cleanup_buf struct buf text = BUF_INIT(WORD_MAX);
+
+	while (next_word(r)) {
+		buf_addstr(&text, r->word);
+		buf_addch(&text, ' ');
+	}
+	return find_install(text.data, text.len, r->depth);
+}
+
+/* --- commands --- */
+
 static bool command_installs(struct reader *r)
 {
-	if (!find_name(r) ||
-	    !(is_interpreter(r->word) ? find_module(r) : is_installer(base_name(r->word))))
+	r->is_shell = false;
+	if (!find_name(r))
+		return false;
+	const char *name = base_name(r->word);
+	if (is_shell(name))
+		return shell_installs(r);
+	if (!strcmp(name, "eval"))
+		return eval_installs(r);
+	if (!(is_interpreter(r->word) ? find_module(r) : is_installer(name)))
 		return false;
 	while (next_word(r))
 		if (!strcmp(r->word, "install"))
@@ -280,16 +353,24 @@ static bool command_installs(struct reader *r)
 	return false;
 }
 
-const char *notebook_installs(const char *text, size_t len)
+/* The first command of a text that installs something; NULL: none does. */
+static const char *find_install(const char *text, size_t len, int depth)
 {
-	struct reader r = { .at = text, .end = text + len };
+	struct reader r = { .at = text, .end = text + len, .depth = depth + 1 };
 
-	while (r.at < r.end) {
+	while (depth < DEPTH_MAX && r.at < r.end) {
 		skip_blanks(&r);
 		const char *begin = r.at;
 		if (command_installs(&r))
 			return begin;
 		leave_command(&r);
+		if (r.found)
+			return begin;
 	}
 	return NULL;
+}
+
+const char *notebook_installs(const char *text, size_t len)
+{
+	return find_install(text, len, 0);
 }

@@ -5,6 +5,9 @@
  */
 #include "sandbox/docker/docker.h"
 
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/native/far.h"
 
@@ -14,6 +17,7 @@
 #include <unistd.h>
 
 #define IMAGE_MAX 255
+#define BOOT_ID	  "/proc/sys/kernel/random/boot_id"
 /* Of a container's memory, beside its program's: the keeper, and the default limit of disk. */
 #define OWN_BYTES ((int64_t)128 << 20)
 
@@ -60,6 +64,42 @@ static int64_t memory_bytes(void)
 	return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 4 * 3;
 }
 
+/* A number of 128 bits or more that a file begins with; or NULL. Caller frees. */
+static char *read_word(const char *path)
+{
+	struct error ignored = ERROR_INIT;
+	struct buf text = BUF_INIT(64);
+
+	if (io_read_file(path, &text, &ignored) == 0) {
+		size_t len = strspn(text.data, "0123456789abcdef-");
+
+		if (len >= 32 && (text.data[len] == '\n' || text.data[len] == '\0')) {
+			buf_truncate(&text, len);
+			return buf_take(&text, NULL);
+		}
+	}
+	buf_release(&text);
+	return NULL;
+}
+
+/*
+ * Whose containers these are: this user's of this host, as the engine may be that of others, and of
+ * other hosts. Of the number of an installation, which stays when the host boots, and which nobody
+ * is to be told (machine-id(5)); where there is none, as in a container, since it booted.
+ */
+static char *owner(void)
+{
+	cleanup_free char *machine = read_word("/etc/machine-id");
+	cleanup_free char *host = machine ? TAKE_PTR(machine) : read_word(BOOT_ID);
+
+	if (!host)
+		return mem_strdup("");
+	char digest[HASH_HEX_LEN + 1];
+	cleanup_free char *text = mem_printf("assay.owner %s", host);
+	hash_sha256(text, strlen(text), digest);
+	return mem_printf("%u.%.32s", getuid(), digest);
+}
+
 static int open_docker(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
 	if (!is_image(options->target))
@@ -76,6 +116,7 @@ static int open_docker(void **ret_self, const struct sandbox_options *options, s
 	native_far_add(&far->command, TAKE_PTR(socket));
 	native_far_add(&far->command, mem_strdup(options->target));
 	native_far_add(&far->command, mem_printf("%lld", (long long)memory_bytes()));
+	native_far_add(&far->command, owner());
 	far->memory_bytes = memory_bytes() - OWN_BYTES;
 	sandbox_fact_add(&far->outer, "image", options->target, "outer");
 	sandbox_fact_add(&far->outer, "namespaces", "pid net mount ipc uts", "outer");

@@ -237,16 +237,12 @@ static void follow_single(struct native *s)
 
 void connection_leave(struct native *s)
 {
-	if (s->waits) {
-		if (!s->once)
-			follow_single(s);
-		if (!s->once && s->second && s->second->waits)
-			follow_single(s->second);
-		return;
-	}
-	if (s->second)
-		connection_close(s->second);
-	connection_close(s);
+	if (s->second && !s->once)
+		connection_leave(s->second);
+	if (!s->waits)
+		connection_close(s);
+	else if (!s->once)
+		follow_single(s);
 }
 
 void connection_forget_guest(const struct native *s)

@@ -75,6 +75,8 @@ struct native {
 	struct sandbox_warm_count *warm_count; /* borrowed; or own_count */
 	struct sandbox_warm_count own_count;
 	bool waits, has_place; /* the keeper stays between two jobs; as one of so many (places) */
+	size_t places;	       /* so many may, of all that count there together */
+	bool bounds_places;    /* else each does */
 	void (*tell)(void *self, const char *text); /* of sandbox_options */
 	void *tell_self;
 	bool once;			     /* nothing is made ahead for a job after the first */

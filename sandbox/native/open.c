@@ -75,9 +75,9 @@ char *native_keeper_path(const struct sandbox_options *options, struct error *er
 }
 
 /* A container or a machine stays between two jobs only if it is among so many that may. */
-static bool claim_place(struct native *s, size_t most)
+static bool claim_place(struct native *s)
 {
-	s->has_place = atomic_fetch_add(&s->warm_count->places, 1) < most;
+	s->has_place = atomic_fetch_add(&s->warm_count->places, 1) < s->places;
 	if (!s->has_place)
 		atomic_fetch_sub(&s->warm_count->places, 1);
 	return s->has_place;
@@ -94,11 +94,13 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	s->keeper_path = native_keeper_path(options, err);
 	s->cache_dir = mem_strdup(options->cache_dir);
 	s->warm = !far ? options->warm : 0;
+	s->places = options->warm;
+	s->bounds_places = options->bounds_places;
 	s->warm_count = options->warm_count ? options->warm_count : &s->own_count;
 	s->once = options->once;
 	s->tell = options->tell;
 	s->tell_self = options->tell_self;
-	s->waits = !far || s->once || !options->bounds_places || claim_place(s, options->warm);
+	s->waits = !far || s->once || !s->bounds_places || claim_place(s);
 	s->states = !far ? options->states : 0;
 	s->keep_ms = options->keep_ms > 0 && options->keep_ms < KEEP_MS ?
 			     (uint32_t)options->keep_ms :
@@ -147,8 +149,9 @@ void native_close(struct native *s)
 int native_second(struct native *s, struct error *err)
 {
 	const struct sandbox_options options = { .program = s->keeper_path,
-						 .warm = s->warm,
+						 .warm = s->places,
 						 .warm_count = s->warm_count,
+						 .bounds_places = s->bounds_places,
 						 .tell = s->tell,
 						 .tell_self = s->tell_self,
 						 .python = s->own.python_from,

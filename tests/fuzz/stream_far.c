@@ -11,9 +11,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-int engine_main(const char *socket_path, const char *image, const char *memory_bytes)
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes,
+		const char *owner)
 {
-	return socket_path == image && !memory_bytes;
+	return socket_path == image && memory_bytes == owner;
 }
 
 int machine_main(char **arguments)

@@ -34,9 +34,10 @@ void near_wait_for_errors(struct near *n)
 	(void)n;
 }
 
-int engine_main(const char *socket_path, const char *image, const char *memory_bytes)
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes,
+		const char *owner)
 {
-	return socket_path == image && !memory_bytes;
+	return socket_path == image && memory_bytes == owner;
 }
 
 int machine_main(char **arguments)

@@ -60,10 +60,16 @@ class Engine:
         self.calls[method + " " + re.sub("[ac]{63}.", "LEFT", path)](self, connection, body)
 
     @staticmethod
-    def say(connection, status, document=None):
+    def say(connection, status, document=None, cut=None):
+        """In two pieces where something is to be cut: behind the first that begins so."""
         body = json.dumps(document, separators=(",", ":")).encode() if document is not None else b""
         date = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() - BEHIND_S)).encode()
-        connection.sendall(b"HTTP/1.1 %d Said\r\nDate: %s\r\nContent-Length: %d\r\n\r\n%s" % (status, date, len(body), body))
+        length = b"Content-Length: %d" % len(body)
+        if cut:
+            at = body.index(b'"Created":' + cut.encode()) + len('"Created":' + cut)
+            body = b"%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (at, body[:at], len(body) - at, body[at:])
+            length = b"Transfer-Encoding: chunked"
+        connection.sendall(b"HTTP/1.1 %d Said\r\nDate: %s\r\n%s\r\n\r\n%s" % (status, date, length, body))
         connection.close()
 
     def version(self, connection, _):
@@ -118,7 +124,7 @@ class Engine:
                 *((one, now - 3600, self.labels) for one in LEFT)]
         wanted = dict(one.split("=", 1) for one in json.loads(self.query["filters"])["label"])
         self.say(connection, 200, [{"Id": i, "Names": ["/" + i[:4]], "Created": when, "State": "created"}
-                                   for i, when, labels in made if wanted.items() <= labels.items()])
+                                   for i, when, labels in made if wanted.items() <= labels.items()], str(now)[:3])
 
     def remove_left(self, connection, _):
         self.say(connection, 204)

@@ -34,6 +34,24 @@ like "$code $out" '^0 assay [0-9]+\.' 'and as a word'
 run ask --version
 is "$code $out" "0 $version" 'every command knows it'
 
+# What the tables of sandboxes name, with what may be left out: azure:[pool:]URL is two names.
+named='oci[:RUNTIME] docker:IMAGE microvm[:FOLDER] firecracker[:FOLDER] ssh:[USER@]HOST http:URL e2b[:TEMPLATE]
+lambda:FUNCTION[:ALIAS] azure:[pool:]URL modal:URL'
+run ask --help
+tr -s ' \n' ' ' <out.txt >flat.txt
+run completion man
+tr -d '\\' <out.txt | tr -s ' \n' ' ' >flat-man.txt
+for name in $named; do
+	grep -qF "$name" flat.txt || unsaid="${unsaid-} $name"
+	grep -qF "$name" flat-man.txt || unsaid="${unsaid-} $name (man)"
+done
+is "${unsaid-none}" none 'every form of a sandbox has its place in the help and the man page'
+for name in $(sed -nE 's/^\| (`[a-z0-9]+(\[?:[^|]*)?`) \|.*/\1/p' "$top/sandbox/remote/README.md" | tr -d '\`,'); do
+	says=$(printf '%s' "$name" | sed -E 's/azure:(pool:)?URL/azure:[pool:]URL/; s/lambda:FUNCTION(:ALIAS)?/lambda:FUNCTION[:ALIAS]/')
+	grep -qF "$says" flat.txt || untold="${untold-} $name"
+done
+is "${untold-none}" none 'and so has each of the table of services'
+
 mkfifo unread
 exec 8<>unread 9>unread 8<&-
 "$ASSAY" --help >&9 2>pipe.txt

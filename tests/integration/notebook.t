@@ -144,6 +144,13 @@ out = !apt-get install -y jq|nothing can be installed
 !if ! "pip" --version 2>&1 >/dev/null; then apt install pip; fi|nothing can be installed
 !echo $(pip install numpy)|nothing can be installed
 !ls & pip install numpy|nothing can be installed
+!!pip install numpy|nothing can be installed
+!bash -c "pip install numpy"|nothing can be installed
+!/bin/sh -ec 'cd /work && python3 -m pip install numpy'|nothing can be installed
+!sudo -H env A=1 bash -o pipefail -lc "sh -c 'pip install numpy' | tail -n 1"|nothing can be installed
+!xargs -I@ sh -c 'pip install @' <names|nothing can be installed
+!eval "pip install numpy"|nothing can be installed
+!echo "done: $(pip install numpy)"|nothing can be installed
 %ls && pip install numpy|nothing can be installed
 %timeit x|%timeit runs a line many times.*%time
 %store x|the magic %store is not known here
@@ -165,6 +172,17 @@ $line"
 	is "$code" 2 "refused in a cell of bash: $line"
 	number=$(printf '%s\n' "$line" | grep -n 'pip install' | cut -d: -f1)
 	like "$err" "cells.ipynb cell 2 of 2: line $((number + 2)): nothing can be installed.*--python PATH" 'by cell and line'
+done
+for line in 'bash -c "ls
+pip install numpy"' 'bash -e <<END
+echo $(($(echo 1) + 1))
+pip install numpy
+END'; do
+	cells refused 'x = 1' "%%bash
+ls
+$line"
+	is "$code" 2 "refused in a program of a cell of bash: $line"
+	like "$err" "cells.ipynb cell 2 of 2: line 3: nothing can be installed.*--python PATH" 'by cell and its first line'
 done
 notebook good.ipynb 'x = 1' 'y = 2'
 notebook bad.ipynb '%timeit x'
@@ -190,7 +208,12 @@ cat <<-"END"
 pip install numpy
 	END
 echo "
-pip install numpy"'
+pip install numpy"
+bash -c "echo pip install numpy" pip install
+bash <<END
+echo "$(echo 1) pip install"
+END
+eval "echo pip" install' '!!echo "$(echo a) pip install"; echo b'
 is "$code $out" '0 pip install numpy
 a; pip install b c;pip install d
 pip install
@@ -198,6 +221,10 @@ install
 1
 pip install numpy
 
-pip install numpy' 'nor does what is another command'"'"'s word, in a string or in a here-document'
+pip install numpy
+pip install numpy
+1 pip install
+pip install
+['"'a pip install', 'b'"']' 'nor does what is another command'"'"'s word, in a string or in a here-document'
 
 done_testing

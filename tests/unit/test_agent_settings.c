@@ -131,7 +131,7 @@ static void test_bad_flags_are_usage_errors(void **state)
 		{ "--role-model", "code=off", "coder" },
 		{ "--option", "novalue", "KEY=VALUE" },
 		{ "--sandbox", "moon", "there is: native (" },
-		{ "--sandbox", "ssh", "ssh:HOST (" },
+		{ "--sandbox", "ssh", "ssh:[USER@]HOST (" },
 		{ "--sandbox", "docker", "docker:IMAGE (" },
 		{ "--oci-runtime", "runc", "--sandbox oci" },
 		{ "--image", "debian", "--sandbox docker" },

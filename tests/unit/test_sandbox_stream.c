@@ -23,9 +23,10 @@ int far_main(enum far_way way)
 	return way == FAR_UNLINK;
 }
 
-int engine_main(const char *socket_path, const char *image, const char *memory_bytes)
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes,
+		const char *owner)
 {
-	return socket_path == image || image == memory_bytes;
+	return socket_path == image || memory_bytes == owner;
 }
 
 int machine_main(char **arguments)
@@ -259,6 +260,55 @@ static void test_a_pair_over_two_streams(void **state)
 	sandbox_result_release(&r[1]);
 }
 
+static size_t children(void)
+{
+	FILE *f = fopen("/proc/thread-self/children", "re");
+	size_t count = 0;
+	int pid;
+
+	assert_non_null(f);
+	while (fscanf(f, "%d", &pid) == 1)
+		count++;
+	fclose(f);
+	return count;
+}
+
+/* The keeper of the second half stays as the first's does, only where so many may. */
+static void test_what_stays_of_a_pair_is_counted(void **state)
+{
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	for (size_t warm = 0; warm <= 3; warm++) {
+		struct sandbox_warm_count count = { .places = 0 };
+		const struct sandbox_options options = { .name = "stream:honest",
+							 .cache_dir = cache,
+							 .warm = warm,
+							 .warm_count = &count,
+							 .bounds_places = true };
+		const struct sandbox_job jobs[2] = { job_of("bash", "echo said >&4"),
+						     job_of("bash", "cat <&3") };
+		const size_t stay = warm < 2 ? warm : 2, before = children();
+		struct sandbox *s = NULL;
+
+		if (sandbox_open(&s, &options, &err) < 0)
+			fail_msg("%s", err.message);
+		for (int i = 0; i < 2; i++) {
+			struct sandbox_result r[2];
+
+			if (sandbox_run_pair(s, jobs, NULL, r, &err) < 0)
+				fail_msg("%s", err.message);
+			assert_string_equal(r[1].out.bytes, "said\n");
+			sandbox_result_release(&r[0]);
+			sandbox_result_release(&r[1]);
+			assert_int_equal(children(), before + stay);
+			assert_int_equal(count.places, stay);
+		}
+		sandbox_close(s);
+		assert_int_equal(count.places, 0);
+	}
+}
+
 /* Its other half reads nothing: what is written waits, and neither holds up the limits. That half
  * ends when there is more for it than half of what its pipe holds. */
 static void test_a_half_that_does_not_read(void **state)
@@ -462,6 +512,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_many_entries),
 		cmocka_unit_test(test_an_environment_of_elsewhere),
 		cmocka_unit_test(test_a_pair_over_two_streams),
+		cmocka_unit_test(test_what_stays_of_a_pair_is_counted),
 		cmocka_unit_test(test_a_half_that_does_not_read),
 		cmocka_unit_test(test_a_far_end_that_lies_or_dies),
 		cmocka_unit_test(test_cancelled_whatever_the_far_end_does),

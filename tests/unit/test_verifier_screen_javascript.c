@@ -105,6 +105,27 @@ static void test_positions(void **state)
 	screening_release(&s);
 }
 
+/* Each version of node takes one of these, and its parser for tools maybe none. */
+static void test_newer_than_the_parser(void **state)
+{
+	static const char *const programs[] = {
+		"import a from '/in/a.json' with { type: 'json' };\nconsole.log(a);\n",
+		"import a from '/in/a.json' assert { type: 'json' };\nconsole.log(a);\n",
+	};
+	size_t called_invalid = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		struct screening s = { 0 };
+
+		screen_once(programs[i], SCREEN_STANDARD, &s);
+		called_invalid += s.syntax_message != NULL;
+		assert_true(s.syntax_message || s.count == 0 || has_finding(&s, "js.unread"));
+		screening_release(&s);
+	}
+	assert_true(called_invalid < ARRAY_SIZE(programs));
+}
+
 /* --- wearing it out --- */
 
 static void repeat(struct buf *b, const char *text, int n)
@@ -116,9 +137,21 @@ static void repeat(struct buf *b, const char *text, int n)
 static void test_worn_out(void **state)
 {
 	cleanup_buf struct buf sum = BUF_INIT(1 << 20), deep = BUF_INIT(1 << 20);
+	cleanup_buf struct buf constants = BUF_INIT(1 << 20);
+	static const char path[] = "require('fs').readFileSync(['', 'etc', 'passwd'].join('/'));\n";
 	struct screening s = { 0 };
 
 	(void)state;
+	for (int i = 1; i <= 24000; i++) {
+		buf_addf(&constants, "x = 'a' + 'b'.repeat(3) + [1, 2].at(0);\n");
+		if (i != 2000 && i != 24000)
+			continue;
+		buf_addstr(&constants, path);
+		screen_once(constants.data, SCREEN_STANDARD, &s);
+		assert_true(s.verdict >= SCREEN_CONFIRM);
+		assert_true(has_finding(&s, i == 2000 ? "js.path" : "limit.parser"));
+		screening_release(&s);
+	}
 	buf_addstr(&sum, "const x = 1");
 	repeat(&sum, " + 1", 5000);
 	screen_once(sum.data, SCREEN_STRICT, &s);
@@ -185,8 +218,11 @@ static void test_figures(void **state)
 int main(void)
 {
 	const struct CMUnitTest javascript[] = {
-		cmocka_unit_test(test_without_a_parser), cmocka_unit_test(test_remedy_is_named),
-		cmocka_unit_test(test_positions),	 cmocka_unit_test(test_worn_out),
+		cmocka_unit_test(test_without_a_parser),
+		cmocka_unit_test(test_remedy_is_named),
+		cmocka_unit_test(test_positions),
+		cmocka_unit_test(test_worn_out),
+		cmocka_unit_test(test_newer_than_the_parser),
 		cmocka_unit_test(test_figures),
 	};
 

@@ -60,7 +60,7 @@
 struct engine {
 	const char *path;    /* of its socket */
 	int minor;	     /* of the API that is spoken, 1.MINOR; 0: none was agreed on */
-	char owner[64];	     /* of its containers: this user, on this host since it booted */
+	const char *owner;   /* of its containers: this user on this host; "": not known */
 	char id[ID_LEN + 1]; /* of the container; "": none */
 	int attached;
 	size_t have; /* of reply, which may hold the stream's beginning behind an answer */
@@ -339,19 +339,6 @@ static void remove_container(struct engine *e)
 	"/containers/json?all=1&filters=%%7B%%22label%%22:%%5B%%22assay=sandbox" \
 	"%%22,%%22" OWNER "=%s%%22%%5D,%%22status%%22:%%5B%%22created%%22%%5D%%7D"
 
-/* "UID.BOOT", or "" where that is not to be known. */
-static void find_owner(struct engine *e)
-{
-	char boot[37] = "";
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-
-	e->owner[0] = '\0';
-	if (fd >= 0 && read(fd, boot, sizeof(boot) - 1) == sizeof(boot) - 1 &&
-	    strspn(boot, "0123456789abcdef-") == sizeof(boot) - 1)
-		snprintf(e->owner, sizeof(e->owner), "%u.%s", getuid(), boot);
-	close_all(&fd, 1);
-}
-
 /* When it answered, by its own clock; -1: it does not say. */
 static time_t engine_time(const struct engine *e)
 {
@@ -362,6 +349,16 @@ static time_t engine_time(const struct engine *e)
 	return at && at < e->body && strptime(at + strlen(date), "%a, %d %b %Y %H:%M:%S GMT", &tm) ?
 		       timegm(&tm) :
 		       -1;
+}
+
+/* At the colon before when it was made, in seconds and whole: where an answer comes in pieces, the
+ * first digits of a time are one of long ago. */
+static bool is_old(const char *colon, time_t now)
+{
+	char *end;
+	long long made = strtoll(colon + 1, &end, 10);
+
+	return (*end == ',' || *end == '}') && made < now - LEFT_S;
 }
 
 /* The next one of that list which is old enough: where its id begins; NULL: there is none. */
@@ -376,7 +373,7 @@ static const char *next_left(const char *list, time_t now)
 		at += strlen(id);
 		if (created && (!next || created < next) &&
 		    strspn(at, "0123456789abcdef") == ID_LEN &&
-		    strtoll(created + strlen(made), NULL, 10) < now - LEFT_S)
+		    is_old(created + strlen(made) - 1, now))
 			return at;
 		at = next;
 	}
@@ -391,12 +388,13 @@ static void remove_left(const struct engine *e)
 
 	list.path = other.path = e->path;
 	list.minor = other.minor = e->minor;
-	snprintf(path, sizeof(path), LEFT, e->owner);
-	if (e->minor == 0 || e->owner[0] == '\0' || request(&list, "GET", path, "") != 200)
+	int n = snprintf(path, sizeof(path), LEFT, e->owner);
+	if (e->minor == 0 || e->owner[0] == '\0' || n < 0 || (size_t)n >= sizeof(path) ||
+	    request(&list, "GET", path, "") != 200)
 		return;
 	const time_t now = engine_time(&list);
 	const char *at = list.body;
-	for (int n = 0; n < LEFT_MAX && (at = next_left(at, now)); n++) {
+	for (n = 0; n < LEFT_MAX && (at = next_left(at, now)); n++) {
 		snprintf(path, sizeof(path), "/containers/%.*s?v=1", ID_LEN, at);
 		request(&other, "DELETE", path, "");
 		at += ID_LEN;
@@ -464,7 +462,8 @@ static void carry(struct engine *e)
 	}
 }
 
-int engine_main(const char *socket_path, const char *image, const char *memory_bytes)
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes,
+		const char *owner)
 {
 	static struct engine e;
 	sigset_t all;
@@ -474,8 +473,8 @@ int engine_main(const char *socket_path, const char *image, const char *memory_b
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	e.path = socket_path;
+	e.owner = owner;
 	e.attached = -1;
-	find_owner(&e);
 	if (create(&e, image, strtoll(memory_bytes, NULL, 10)) == 0 && put_keeper(&e) == 0 &&
 	    attach(&e) == 0 && start(&e) == 0)
 		carry(&e);

@@ -190,8 +190,8 @@ int stream_main(char **arguments)
 		return far_main(FAR_SINGLE);
 	if (!strcmp(arguments[0], "--far") && arguments[1])
 		return near_main(arguments + 1);
-	if (!strcmp(arguments[0], "--engine") && has(arguments + 1, 3))
-		return engine_main(arguments[1], arguments[2], arguments[3]);
+	if (!strcmp(arguments[0], "--engine") && has(arguments + 1, 4))
+		return engine_main(arguments[1], arguments[2], arguments[3], arguments[4]);
 	if (!strcmp(arguments[0], "--machine") && has(arguments + 1, 5))
 		return machine_main(arguments + 1);
 	if (!strcmp(arguments[0], "--firecracker") && has(arguments + 1, 6))

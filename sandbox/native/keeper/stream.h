@@ -169,8 +169,10 @@ enum far_way {
 
 int far_main(enum far_way way);
 int near_main(char **command);
-/* memory_bytes: of the container, by its control group. */
-int engine_main(const char *socket_path, const char *image, const char *memory_bytes);
+/* memory_bytes: of the container, by its control group. owner: its label, of digits, letters and
+ * dots; "": nobody's, and nothing that was left is looked for. */
+int engine_main(const char *socket_path, const char *image, const char *memory_bytes,
+		const char *owner);
 
 /* --- machine.c: another COMMAND. KERNEL IMAGE MODULES MIB kvm|tcg; its exit status --- */
 

@@ -463,6 +463,16 @@ function compileError(source) {
 	return null;
 }
 
+// Whether the language's own parser reads it as a module; nothing runs. Where that cannot be asked, it does not.
+function isOwnModule(source) {
+	try {
+		const { ModuleWrap } = require("internal/test/binding").internalBinding("module_wrap");
+		return Boolean(new ModuleWrap("file:///work/main.mjs", undefined, source, 0, 0));
+	} catch {
+		return false;
+	}
+}
+
 // { tree, isModule } or { error } or { unread }
 function parse(acorn, source) {
 	let error, as;
@@ -481,6 +491,8 @@ function parse(acorn, source) {
 	} catch (e) {
 		if (!(e instanceof SyntaxError))
 			throw e;
+		if (isOwnModule(source))
+			return { unread: true };
 		return { error: /import|export|await/.test(error.message) ? e : error, as };
 	}
 }

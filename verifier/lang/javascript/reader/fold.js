@@ -8,7 +8,7 @@ const posix = require("path").posix;
 
 const LENGTH_MAX = 20000;
 const STEPS_MAX = 4000; // of one expression
-const ALL_STEPS_MAX = 100000;
+const ALL_STEPS_MAX = 1000000; // a program of 100 KiB takes a tenth; what would not be looked at is not passed
 
 const PURE = {
 	string: new Set(["at", "charAt", "charCodeAt", "codePointAt", "concat", "endsWith", "includes",
@@ -94,7 +94,9 @@ class Folder {
 	}
 
 	step() {
-		if (++this.steps > STEPS_MAX || --this.left < 0)
+		if (--this.left < 0)
+			throw new TooMuch("more constants than screening looks at");
+		if (++this.steps > STEPS_MAX)
 			throw new NotConstant();
 	}
 
@@ -111,15 +113,22 @@ class Folder {
 		try {
 			found = { v: this.fold(node, null) };
 		} catch (e) {
-			if (e instanceof RangeError && /call stack/.test(e.message))
+			if (e instanceof TooMuch || e instanceof RangeError && /call stack/.test(e.message))
 				throw e;
 			if (this.steps > STEPS_MAX)
-				found = GIVEN_UP;
+				found = this.giveUp(node);
 		} finally {
 			this.depth--;
 		}
 		this.known.set(node, found);
 		return found && found !== GIVEN_UP ? found : null;
+	}
+
+	// So are the sums that a long one begins with, each of which would take as long.
+	giveUp(node) {
+		for (let n = node.left; node.type === "BinaryExpression" && n && n.type === "BinaryExpression"; n = n.left)
+			this.known.set(n, GIVEN_UP);
+		return GIVEN_UP;
 	}
 
 	fold(node, env) {
