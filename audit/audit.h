@@ -225,6 +225,9 @@ int audit_blob(struct audit *audit, const char *sha256, struct buf *out, struct 
 /* The blob that member `name` of an event's data refers to. */
 int audit_blob_of(struct audit *audit, const struct json *data, const char *name, struct buf *out,
 		  struct error *err);
+/* How many secrets were taken out of it; ERR_LOG as above. */
+int audit_blob_redactions(struct audit *audit, const struct json *data, const char *name,
+			  int64_t *ret, struct error *err);
 
 /* Checks the event chain of a run, the hashes of its blobs, and what the log's own chain says of
  * it. 0 and *ret_bad NULL when intact; *ret_bad says what is wrong otherwise (caller frees). */

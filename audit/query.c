@@ -305,6 +305,12 @@ int audit_events(struct audit *audit, const char *run,
 	return 0;
 }
 
+static int missing(const struct audit *audit, const char *sha256, const char *how,
+		   struct error *err)
+{
+	return error_set(err, ERR_LOG, "audit log %s: blob %s %s", audit->path, sha256, how);
+}
+
 int audit_blob(struct audit *audit, const char *sha256, struct buf *out, struct error *err)
 {
 	cleanup_stmt sqlite3_stmt *stmt =
@@ -317,8 +323,7 @@ int audit_blob(struct audit *audit, const char *sha256, struct buf *out, struct 
 	if (rc < 0)
 		return -1;
 	if (!rc || sqlite3_column_type(stmt, 0) == SQLITE_NULL)
-		return error_set(err, ERR_LOG, "audit log %s: blob %s %s", audit->path, sha256,
-				 rc ? "was purged" : "is missing");
+		return missing(audit, sha256, rc ? "was purged" : "is missing", err);
 	if ((size_t)sqlite3_column_int64(stmt, 2) > bytes.max ||
 	    (size_t)sqlite3_column_bytes(stmt, 0) > bytes.max)
 		return error_set(err, ERR_LOG,
@@ -335,13 +340,38 @@ int audit_blob(struct audit *audit, const char *sha256, struct buf *out, struct 
 	return 0;
 }
 
-int audit_blob_of(struct audit *audit, const struct json *data, const char *name, struct buf *out,
-		  struct error *err)
+/* NULL: the event has none of that name. */
+static const char *blob_named(struct audit *audit, const struct json *data, const char *name,
+			      struct error *err)
 {
 	const char *sha256 = json_get_string(json_get(data, name), "sha256");
 
 	if (!sha256)
-		return error_set(err, ERR_LOG, "audit log %s: the event refers to no blob \"%s\"",
-				 audit->path, name);
-	return audit_blob(audit, sha256, out, err);
+		error_set(err, ERR_LOG, "audit log %s: the event refers to no blob \"%s\"",
+			  audit->path, name);
+	return sha256;
+}
+
+int audit_blob_of(struct audit *audit, const struct json *data, const char *name, struct buf *out,
+		  struct error *err)
+{
+	const char *sha256 = blob_named(audit, data, name, err);
+
+	return sha256 ? audit_blob(audit, sha256, out, err) : -1;
+}
+
+int audit_blob_redactions(struct audit *audit, const struct json *data, const char *name,
+			  int64_t *ret, struct error *err)
+{
+	const char *sha256 = blob_named(audit, data, name, err);
+	cleanup_stmt sqlite3_stmt *stmt =
+		sha256 ? db_query(audit, err,
+				  "SELECT redactions FROM blobs b WHERE " BLOB_IS("b", "?1"), "t",
+				  sha256) :
+			 NULL;
+	int rc = stmt ? db_step(audit, stmt, err) : -1;
+
+	if (rc > 0)
+		*ret = sqlite3_column_int64(stmt, 0);
+	return rc > 0 ? 0 : rc < 0 ? -1 : missing(audit, sha256, "is missing", err);
 }

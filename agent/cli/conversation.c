@@ -200,12 +200,18 @@ static void add_left(const struct recording *r, const struct recorded_event *e,
 }
 
 /* A last turn that left nothing is no reason not to go on. */
-static void take_context(struct recording *r, const struct recorded_task *t, struct conversation *c)
+static void take_context(struct terminal *term, struct recording *r, const struct recorded_task *t,
+			 struct conversation *c)
 {
 	struct error nothing = ERROR_INIT;
+	int64_t secrets = 0;
 
-	if (context_after(r, &c->context, &nothing) < 0)
+	r->redactions = &secrets;
+	int rc = context_after(r, &c->context, &nothing);
+	r->redactions = NULL;
+	if (rc < 0)
 		return;
+	conversation_tell_secrets(term, secrets);
 	free(c->context.name);
 	c->context.name = mem_strdup(c->session);
 	c->cells = t->task.context ? t->task.context->count : 0;
@@ -242,7 +248,7 @@ static int read_back(struct terminal *term, struct recording *r, struct newest *
 	c->lang = lang_of(started);
 	c->executed = done;
 	add_left(r, done, c);
-	take_context(r, &t, c);
+	take_context(term, r, &t, c);
 	if (!c->context.count) /* else the files are where the state is */
 		add_artifacts(r, done, c);
 	return 0;
@@ -310,6 +316,15 @@ void conversation_tell_limits(struct terminal *term, const struct context *conte
 			"its record gives what is continued more than is set here: %s (what begins "
 			"anew has what is set)\n",
 			raised);
+}
+
+void conversation_tell_secrets(struct terminal *term, int64_t redactions)
+{
+	if (redactions)
+		term_note(term, TERM_YELLOW,
+			  "the log does not have the secrets of the earlier programs: where they "
+			  "used "
+			  "one, the state that is made again has [REDACTED...] instead\n");
 }
 
 int conversation_choose(const struct options *o, bool *ret_wanted, const char **ret_run,

@@ -34,6 +34,8 @@ int conversation_load(struct terminal *term, struct audit *audit, const char *ru
 /* That its record gives what comes more than these limits, and what: it may be from elsewhere. */
 void conversation_tell_limits(struct terminal *term, const struct context *context,
 			      const struct sandbox_limits *limits);
+/* That secrets were taken out of the record of what is made again, if any were. */
+void conversation_tell_secrets(struct terminal *term, int64_t redactions);
 /* Whether options ask for one, and for which: *ret_run, or NULL for the last. ERR_USAGE when they
  * ask for both. */
 int conversation_choose(const struct options *o, bool *ret_wanted, const char **ret_run,

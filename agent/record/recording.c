@@ -145,9 +145,13 @@ int recording_blob(const struct recording *r, const struct json *data, const cha
 		   char **ret_bytes, size_t *ret_len, struct error *err)
 {
 	cleanup_buf struct buf bytes = BUF_INIT(BLOB_MAX);
+	int64_t redactions = 0;
 
-	if (audit_blob_of(r->audit, data, name, &bytes, err) < 0)
+	if (audit_blob_of(r->audit, data, name, &bytes, err) < 0 ||
+	    (r->redactions && audit_blob_redactions(r->audit, data, name, &redactions, err) < 0))
 		return -1;
+	if (r->redactions)
+		*r->redactions += redactions;
 	size_t len;
 	*ret_bytes = buf_take(&bytes, &len);
 	if (ret_len)

@@ -25,6 +25,9 @@ struct recording {
 	const char *code; /* instead of that stage's first reply: a program; or NULL */
 	struct llm *live;
 	bool forked;
+	/* Grows by the secrets that were taken out of what is read of it; borrowed. NULL: it is not
+	 * asked. */
+	int64_t *redactions;
 };
 
 /* Loads a run. ERR_USAGE for an unknown one. */

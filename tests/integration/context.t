@@ -38,6 +38,10 @@ like "$(jq -r '.cells[0].after' out.txt)" '^[0-9A-Z]{26}/1$' 'and the execution 
 is "$(jq -r '.cells[0].isolation.state' out.txt)" rebuilt 'and that the state was made again'
 is "$(jq -c '.cells[0].artifacts' out.txt)" '[]' 'what an earlier cell wrote is no news'
 like "$err" 'context a: its state is made again from 3 cells' 'which is said'
+cells secret 't = "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4f"'
+unlike "$err" 'secret' 'a cell with a secret in it'
+cells secret 'print(t[:4])'
+like "$err" 'does not have the secrets of the earlier programs' 'it is said that the log does not have it'
 cells b 'print("total" in globals())' --json
 is "$(jq -c '.cells[0].stdout, .cells[0].isolation.state, .cells[0].after' out.txt)" '"False\n"
 "fresh"

@@ -337,6 +337,12 @@ def malformed():
                 (b"[" * 100000, -32700, "depth"), (b"[" + b"1," * 200000 + b"1]", -32600, "values without number"),
                 (b'"' + b"x" * (17 << 20) + b'"', -32600, "17 MiB")):
             same(answer(data), code, "malformed: " + name)
+        for text, name in ((b'"a\\u0000b"', "a NUL"), (b'18446744073709551616', "a number beyond all"), (b'1,"code":2', "a member twice")):
+            s.last += 1
+            s.raw(b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"execute_python","arguments":{"code":%s}}}\n' % (s.last, text))
+            same(code_of(s.end(s.last)), -32602, "JSON that is not held is answered to who waits: " + name)
+        s.send({"id": None, "error": {"code": 1, "message": ""}})
+        same((s.ask("ping").get("result"), s.seen[-2]["id"]), ({}, s.last - 1), "an error is no cause for another")
         s.send({"id": "x", "method": 5})
         same(code_of(s.end("x")), -32600, "a method that is no text")
         s.send({"id": "y", "method": "tools/list", "params": [1]})

@@ -80,7 +80,7 @@ def contract(s):
     same((shown["run"], shown["status"]), (r["run"], "denied"), "/runs/ID")
     same(s.get("/runs").json()["runs"][0]["run"], r["run"], "/runs, newest first")
     same(s.get("/runs/01M84AP3WYM9K0GERVBP3V2CPF").status, 404, "a run that is not there")
-    for body, status, name in ((b"{", 400, "no JSON"), (b"[]", 400, "no object"), ({}, 400, "no code"),
+    for body, status, name in ((b"{", 400, "no JSON"), (b"[]", 400, "no object"), (b"[[]]", 400, "a list in its place"), ({}, 400, "no code"),
                                ({"code": 1}, 400, "code that is no text"), ({"code": "1", "odd": 1}, 400, "a member too many"),
                                ({"code": "1", "language": "cobol"}, 400, "an unknown language"),
                                ({"code": "1", "files": {"../a": ""}}, 400, "a file outside"),
@@ -89,6 +89,11 @@ def contract(s):
         ok(got.status == status and got.json()["error"]["message"], "%d: %s" % (status, name), got)
     same(s.post("/execute", {"code": "1"}, Content_Type="text/plain").status, 415, "415: a form or a text")
     same((s.get("/execute").status, s.get("/nothing").status), (405, 404), "another method, another path")
+    same([s.ask(*a).headers["Allow"] for a in (("GET", "/execute"), ("PUT", "/contexts"), ("OPTIONS", "/health"))], ["POST", "GET, HEAD, POST", "GET, HEAD"], "405 says which there are")
+    for path in ("/health", "/runs", "/runs/" + r["run"], "/runs/%s/events" % r["run"], "/runs/none"):
+        got, head = s.get(path), s.ask("HEAD", path)
+        same((head.status, head.headers["Content-Type"], head.body), (got.status, got.headers["Content-Type"], b""), "HEAD " + path[:7])
+    same((s.ask("HEAD", "/health", X_API_Key=None).status, s.ask("HEAD", "/runs", X_API_Key=None).status), (200, 401), "with the key that GET needs")
 
 
 def stream(s):
@@ -437,6 +442,28 @@ def fallen():
         same(s.end(signal.SIGTERM), 0, "and it ends as any")
 
 
+def unread():
+    """A context is not made again with something else in it than it had."""
+    secret = "ghp_" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4f"
+    with Server("--parallel", "1", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys"), environment=mortal()) as s:
+        told, built, given, gone = [s.post("/contexts", {}).json()["context"] for _ in range(4)]
+        s.run("x = '%s'" % secret, context=told)
+        s.run("y = 1", context=told)
+        s.run("x = '%s' + '%s'" % (secret[:5], secret[5:]), context=built)
+        s.run("x = 1", context=given, files={"a": secret})
+        run = s.run("x = 1", context=gone)["run"]
+        same(s.run("print(len(x))", context=built)["stdout"], "36\n", "a context with a secret that no program says")
+        same(tap.assay("log", "rm", run).code, 0, "and one whose run is removed")
+        os.kill(s.pid, signal.SIGKILL)
+        same(s.run("print(len(x))", context=built)["stdout"], "36\n", "the server died: it has it again")
+        for context, why in (told, "secrets, of which the log has none"), (given, "secrets, of which the log has none"), (gone, "none of its runs any more"):
+            for _ in range(2):
+                got = s.post("/execute", {"code": "print(x)", "context": context})
+                ok(got.status == 400 and why in got.json()["message"] and "open another" in got.json()["message"], "one that would be another is not: " + why, got)
+        os.kill(s.pid, signal.SIGKILL)
+        same([s.post("/execute", {"code": "print(x)", "context": c}).status for c in (told, gone)], [400, 400], "nor after one more death")
+
+
 def fallen_often():
     path = os.path.join(tap.work, "often.sock")
     with Server(where=("--socket", path), environment=mortal()) as s:
@@ -584,6 +611,7 @@ def main():
     crashed()
     hoarded()
     fallen()
+    unread()
     fallen_often()
     signalled_together()
     slow_reader()

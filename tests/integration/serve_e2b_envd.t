@@ -82,6 +82,7 @@ def commands(b):
     for cwd in ("/home/user/none", "none", "~/none", "d/e/f"):
         end = b.command("pwd", cwd=cwd)[1]
         same((end["code"], "does not exist" in end["message"]), ("invalid_argument", True), "one that is not there: " + cwd)
+    same([b.command("pwd", envs=e)[1]["code"] for e in (["A"], "A", {"A": 1})], ["invalid_argument"] * 3, "variables that are none")
     c, _ = b.busy("/process.Process/Start", b"\0" + struct.pack(">I", 70) + b'{"process":{"cmd":"/bin/bash","args":["-l","-c","sleep 99"]}}'.ljust(70), STREAM)
     [listed] = b.ask("POST", "/process.Process/List", {}).json()["processes"]
     kill = {"process": {"pid": listed["pid"]}, "signal": "SIGNAL_SIGKILL"}
@@ -143,6 +144,7 @@ def cells(s, b):
     other = Box(s)
     made = [other.ask("POST", "/contexts", {"cwd": cwd}).json() for cwd in ("/home/user", "/root")]
     same(other.ask("GET", "/contexts").json()[2:], made, "and those that are made are behind them")
+    same([b.ask("POST", "/execute", {"code": "1", "env_vars": e}).status for e in (["A"], "A", {"A": 1})], [400] * 3, "variables that are none")
     b.cell("x = 5")
     same(b.results("x")[0]["text"], "5", "a cell is the first's")
     same([r["text"] for r in b.cell("x + 1", context_id=first) if r["type"] == "result"], ["6"], "by its name, too")

@@ -53,7 +53,7 @@ def piston(s):
          .json()["run"]["stdout"], "def f\n", "piston: the program is there by its name, too")
     for selector in ("*", "3", "3.x", "^3.0.0", ">=3.0.0", "~" + version, version):
         same(execute("print(1)", version=selector).status, 200, "piston: version " + selector)
-    for more, word in (({"version": "2.7.18"}, "python-2.7.18 runtime is unknown"), ({"version": "^4.0.0"}, "unknown"),
+    for more, word in (({"version": "2.7.18"}, "python-2.7.18 runtime is unknown"), ({"version": "^4.0.0"}, "unknown"), ({"version": "latest"}, "unknown"), ({"version": "xyz"}, "unknown"),
                        ({"language": "cobol"}, "cobol-"), ({"language": None}, "language is required as a string"),
                        ({"version": None}, "version is required as a string"), ({"files": None}, "files is required as an array"),
                        ({"files": {}}, "files is required as an array"), ({"files": [{}]}, "files[0].content is required as a string"),

@@ -76,6 +76,8 @@ static int load_context(struct cells_run *c, struct error *err)
 	struct recording r;
 	if (recording_load(&r, audit, run, err) < 0)
 		return -1;
+	int64_t secrets = 0;
+	r.redactions = &secrets;
 	int rc = context_after(&r, &c->context, err);
 	recording_release(&r);
 	if (rc < 0)
@@ -85,6 +87,7 @@ static int load_context(struct cells_run *c, struct error *err)
 				  c->name, run);
 	conversation_tell_limits(&c->x->settings->app->terminal, &c->context,
 				 &c->x->settings->policy.limits);
+	conversation_tell_secrets(&c->x->settings->app->terminal, secrets);
 	size_t count = c->context.count - c->context.from;
 	if (count)
 		term_note(&c->x->settings->app->terminal, TERM_DIM,

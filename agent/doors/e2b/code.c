@@ -577,9 +577,7 @@ void e2b_execute(struct exchange *x, struct worker *w)
 	bool ended = box_has_ended(box);
 	if (taken)
 		contexts_put_back(exchange_contexts(x), c.held);
-	for (size_t i = 0; c.env && c.env[i]; i++)
-		free(c.env[i]);
-	free(c.env);
+	e2b_free_variables(c.env);
 	buf_release(&c.behind);
 	free(c.commands);
 	handed_release(&c.handed);

@@ -72,7 +72,7 @@ static void answer_with_token(struct exchange *x, unsigned status, const struct 
 	exchange_answer(x, status, with_token(box));
 }
 
-static bool is_text_map(const struct json *map)
+bool e2b_is_text_map(const struct json *map)
 {
 	const struct json *m = json_first(map);
 
@@ -85,8 +85,8 @@ void e2b_create(struct exchange *x)
 {
 	const struct json *body = exchange_json(x);
 
-	if (json_type(body) != JSON_OBJECT || !is_text_map(json_get(body, "metadata")) ||
-	    !is_text_map(json_get(body, "envVars")) || json_get_int(body, "timeout", 0) < 0) {
+	if (json_type(body) != JSON_OBJECT || !e2b_is_text_map(json_get(body, "metadata")) ||
+	    !e2b_is_text_map(json_get(body, "envVars")) || json_get_int(body, "timeout", 0) < 0) {
 		refuse(x, 400,
 		       "templateID, timeout (seconds), metadata and envVars (objects of "
 		       "texts) are wanted");
@@ -141,32 +141,27 @@ void e2b_kill(struct exchange *x)
 	exchange_answer_text(x, 204, "application/json", "");
 }
 
-/* Another end of it; false: that is none, and it is answered. */
-static bool set_end(struct exchange *x, struct box *box, bool needed)
+/* Its new end, so many seconds from now; false: that is none, and it is answered. */
+static bool read_end(struct exchange *x, int64_t *ret)
 {
-	const struct json *given = json_get(exchange_json(x), "timeout");
-	int64_t seconds = json_int(given, -1);
-
-	if (!given && !needed)
+	*ret = json_get_int(exchange_json(x), "timeout", -1);
+	if (*ret >= 0)
 		return true;
-	if (seconds < 0) {
-		refuse(x, 400, "timeout is a number of seconds");
-		return false;
-	}
-	if (needed ||
-	    clock_wall_ms() + seconds * 1000 > box->ends_ms) /* connecting shortens nothing */
-		boxes_set_end(e2b_boxes(x), box, seconds);
-	return true;
+	refuse(x, 400, "timeout is a number of seconds");
+	return false;
 }
 
 void e2b_timeout(struct exchange *x)
 {
 	struct box *box = find(x);
+	int64_t seconds;
 
 	if (!box)
 		return;
-	if (set_end(x, box, true))
+	if (read_end(x, &seconds)) {
+		boxes_set_end(e2b_boxes(x), box, seconds);
 		exchange_answer_text(x, 204, "application/json", "");
+	}
 	boxes_put_back(e2b_boxes(x), box);
 }
 
@@ -188,15 +183,21 @@ void e2b_pause(struct exchange *x)
 	boxes_put_back(e2b_boxes(x), box);
 }
 
+/* It shortens nothing. */
 void e2b_connect(struct exchange *x)
 {
+	bool given = json_get(exchange_json(x), "timeout");
 	struct box *box = find(x);
+	int64_t seconds;
 
 	if (!box)
 		return;
-	boxes_resume(e2b_boxes(x), box);
-	if (set_end(x, box, false))
+	if (!given || read_end(x, &seconds)) {
+		boxes_resume(e2b_boxes(x), box);
+		if (given && seconds > (box->ends_ms - clock_wall_ms()) / 1000)
+			boxes_set_end(e2b_boxes(x), box, seconds);
 		answer_with_token(x, 200, box);
+	}
 	boxes_put_back(e2b_boxes(x), box);
 }
 

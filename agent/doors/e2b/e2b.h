@@ -24,6 +24,7 @@ static inline struct box *exchange_box(const struct exchange *x) /* whom it is f
 }
 
 /* --- agent/doors/e2b/control.c and list.c: sandboxes, with a key --- */
+bool e2b_is_text_map(const struct json *map); /* an object of texts, or not there */
 void e2b_create(struct exchange *x);
 void e2b_list(struct exchange *x);
 struct json *e2b_describe(const struct box *box); /* caller frees */
@@ -226,6 +227,7 @@ int e2b_show_file(struct task *task, const char *name, const struct home_node *n
 const char *e2b_artifact(const struct loop_result *result, const char *path, size_t *ret_len);
 /* A time as their documents have it, in UTC. */
 void e2b_set_time(struct json *object, const char *key, int64_t ms);
+void e2b_free_variables(char **list); /* with a NULL behind them, and itself; NULL allowed */
 /* An error as Connect has it: of a unary call. */
 void e2b_refuse(struct exchange *x, unsigned status, const char *code, const char *message);
 

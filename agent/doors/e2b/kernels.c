@@ -94,6 +94,8 @@ bool e2b_execute_check(struct exchange *x)
 
 	if (!json_get_string(exchange_json(x), "code"))
 		error_set(&err, ERR_USAGE, "code is missing");
+	else if (!e2b_is_text_map(json_get(exchange_json(x), "env_vars")))
+		error_set(&err, ERR_USAGE, "env_vars is an object of texts");
 	pthread_mutex_lock(&box->lock);
 	struct box_context *c = NULL;
 	if (err.kind == ERR_NONE)

@@ -198,6 +198,13 @@ void e2b_add_commands(struct task *task, const char *name, const char *commands,
 	task_add_bytes(task, name, buf_take(&text, NULL), len);
 }
 
+void e2b_free_variables(char **list)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
 void e2b_set_time(struct json *object, const char *key, int64_t ms)
 {
 	time_t seconds = (time_t)(ms / 1000);

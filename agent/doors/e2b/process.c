@@ -470,9 +470,7 @@ static void run_entered(struct exchange *x, struct worker *w, struct box_process
 	json_set_int(event, "pid", p->pid);
 	send_event(x, p, "start", event);
 	run(x, w, p, &command);
-	for (size_t i = 0; env[i]; i++)
-		free(env[i]);
-	free(env);
+	e2b_free_variables(env);
 }
 
 int e2b_start_read(struct box *box, const struct json *request, struct box_process *p,
@@ -487,6 +485,8 @@ int e2b_start_read(struct box *box, const struct json *request, struct box_proce
 	p->takes_input = p->is_terminal || json_get_bool(request, "stdin", false);
 	if (!request)
 		return -1;
+	if (!e2b_is_text_map(json_get(p->config, "envs")))
+		return error_set(err, ERR_USAGE, "process.envs is an object of texts");
 	if (p->is_terminal && !input_read_size(pty, p))
 		return error_set(err, ERR_USAGE, "pty.size is cols and rows, each above zero");
 	*ret_code = program_of(p->config, p->is_terminal, err);

@@ -46,9 +46,17 @@ static bool fits(const char *pattern, const char *path, char **ret_part)
 	return true;
 }
 
-/* The row of a table; NULL: it has none, *known: but one of another method. */
+static void allow(struct admission *a, const char *method)
+{
+	size_t len = strlen(a->allow);
+
+	snprintf(a->allow + len, sizeof(a->allow) - len, "%s%s%s", len ? ", " : "", method,
+		 strcmp(method, "GET") ? "" : ", HEAD");
+}
+
+/* The row of a table; NULL: it has none, or of other methods. */
 static const struct route *find_row(struct admission *a, const struct route *table,
-				    const struct head *h, bool *known)
+				    const struct head *h)
 {
 	for (const struct route *r = table; r->method; r++) {
 		free(TAKE_PTR(a->part));
@@ -56,7 +64,7 @@ static const struct route *find_row(struct admission *a, const struct route *tab
 			continue;
 		if (!strcmp(r->method, h->method))
 			return r;
-		*known = true;
+		allow(a, r->method);
 	}
 	return NULL;
 }
@@ -64,13 +72,12 @@ static const struct route *find_row(struct admission *a, const struct route *tab
 static unsigned find_route(struct admission *a, const struct route *const *tables,
 			   const struct head *h)
 {
-	bool known = false;
-
 	for (; *tables && !a->route; tables++)
-		a->route = find_row(a, *tables, h, &known);
+		a->route = find_row(a, *tables, h);
 	if (a->route)
 		return 0;
-	return known ? refuse(a, MHD_HTTP_METHOD_NOT_ALLOWED, "this path knows another method") :
+	return *a->allow ?
+		       refuse(a, MHD_HTTP_METHOD_NOT_ALLOWED, "this path knows another method") :
 		       refuse(a, MHD_HTTP_NOT_FOUND, "there is no such path");
 }
 
@@ -247,7 +254,8 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 	       const char *method, struct admission *ret)
 {
 	const struct guard *g = s->options.guard;
-	struct head head = { mhd, url, method };
+	/* The same answer, of which what sends it leaves the body out. */
+	struct head head = { mhd, url, strcmp(method, "HEAD") ? method : "GET" };
 
 	*ret = (struct admission){ .route = NULL };
 	if (foreign)

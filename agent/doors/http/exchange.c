@@ -222,21 +222,24 @@ static enum MHD_Result queue(struct server *s, struct MHD_Connection *mhd, unsig
 	return rc;
 }
 
-/* Takes said. */
+/* Takes said; allow is told with a 405. */
 static enum MHD_Result queue_said(struct server *s, struct MHD_Connection *mhd, unsigned status,
-				  struct json *said)
+				  struct json *said, const char *allow)
 {
 	cleanup_json struct json *body = said;
 	cleanup_free char *text = json_print(body);
+	struct MHD_Response *response =
+		microhttpd.from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY);
 
-	return queue(s, mhd, status, JSON_TYPE,
-		     microhttpd.from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY));
+	if (response && status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		microhttpd.add_header(response, "Allow", allow);
+	return queue(s, mhd, status, JSON_TYPE, response);
 }
 
 static enum MHD_Result queue_refusal(struct server *s, struct MHD_Connection *mhd, unsigned status,
 				     const char *why)
 {
-	return queue_said(s, mhd, status, refusal(status, why));
+	return queue_said(s, mhd, status, refusal(status, why), "");
 }
 
 void exchange_begins_to_send(struct exchange *x)
@@ -517,11 +520,11 @@ static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, c
 	if (status || draining) {
 		free(a.part);
 		server_leave(s, a.guest);
-		if (a.said)
-			return queue_said(s, mhd, status, a.said);
-		return status ? queue_refusal(s, mhd, status, a.why) :
-				queue_refusal(s, mhd, MHD_HTTP_SERVICE_UNAVAILABLE,
-					      "the server is about to end");
+		if (!status)
+			return queue_refusal(s, mhd, MHD_HTTP_SERVICE_UNAVAILABLE,
+					     "the server is about to end");
+		return queue_said(s, mhd, status, a.said ? a.said : refusal(status, a.why),
+				  a.allow);
 	}
 	*context = exchange_new(s, mhd, c, &a);
 	if (exchange_is_announced_too_large(*context))

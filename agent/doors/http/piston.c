@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +88,9 @@ static bool fits_word(const char *version, const char *word)
 	int order = compare(version, number);
 
 	if (!*number || strchr("*xX", *number))
-		return true;
+		return !*number || !number[1] || number[1] == '.';
+	if (!isdigit((unsigned char)*number))
+		return false;
 	if (*word == '^')
 		return order >= 0 && same_part(version, number);
 	if (*word == '~')

@@ -251,12 +251,15 @@ void http_mcp_end(struct exchange *x)
 	const char *version = exchange_header(x, "MCP-Protocol-Version");
 	const char *id = exchange_header(x, "Mcp-Session-Id");
 
-	if (version && !strcmp(version, MODERN))
+	if (version && !strcmp(version, MODERN)) {
+		exchange_answer_header(x, "Allow", "POST");
 		exchange_refuse(x, 405, "this version of the protocol has no sessions");
-	else if (!id)
+	} else if (!id) {
 		exchange_refuse(x, 400, "Mcp-Session-Id is missing");
-	else if (mcp_session_end(server_options_of(exchange_server(x))->mcp, exchange_owner(x), id))
+	} else if (mcp_session_end(server_options_of(exchange_server(x))->mcp, exchange_owner(x),
+				   id)) {
 		exchange_answer_text(x, 200, "application/json", "{}");
-	else
+	} else {
 		exchange_refuse(x, 404, "there is no such session");
+	}
 }

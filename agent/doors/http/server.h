@@ -141,6 +141,7 @@ struct admission {
 	char *part;	   /* owned */
 	bool unsaid;	   /* nothing says that the body is JSON */
 	char why[256];
+	char allow[64];	   /* what the path knows, where it knows another method */
 	struct json *said; /* instead of why; owned, or NULL */
 	bool reads_on;	   /* what is refused is told when its body has come */
 };

@@ -44,6 +44,11 @@ static void read_object(struct message *m)
 	const char *version = json_get_string(m->whole, "jsonrpc");
 	const struct json *id = json_get(m->whole, "id");
 
+	if (!json_get(m->whole, "method") && json_get(m->whole, "error") &&
+	    json_type(id) == JSON_NULL) { /* to what had no id: no answer begets another */
+		m->kind = MESSAGE_RESPONSE;
+		return;
+	}
 	if (id && !is_id(id)) {
 		bad(m, MESSAGE_INVALID, "id is neither a text nor a whole number");
 		return;
@@ -59,6 +64,22 @@ static void read_object(struct message *m)
 		bad(m, MESSAGE_INVALID, "neither a request nor a response");
 }
 
+/* It is JSON, and has what nothing here can hold, as a NUL in a text: whoever waits for an answer
+ * to it is to get one. */
+static void read_unheld(struct message *m, const char *bytes, size_t len, const char *problem)
+{
+	struct error ignored = ERROR_INIT;
+
+	bad(m, MESSAGE_PARSE_ERROR, problem);
+	m->whole = json_parse(
+		bytes, len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING | JSON_FIRST_OF_TWINS, &ignored);
+	const struct json *id = json_get(m->whole, "id");
+	if (!json_get(m->whole, "method") || !is_id(id))
+		return;
+	m->id = id;
+	m->code = MESSAGE_BAD_PARAMS;
+}
+
 void message_read(struct message *m, const char *bytes, size_t len)
 {
 	*m = (struct message){ .kind = MESSAGE_BAD };
@@ -70,7 +91,7 @@ void message_read(struct message *m, const char *bytes, size_t len)
 	m->whole = json_parse(bytes, len, 0, &err);
 	enum json_type type = json_type(m->whole);
 	if (!m->whole)
-		bad(m, MESSAGE_PARSE_ERROR, err.message);
+		read_unheld(m, bytes, len, err.message);
 	else if (type == JSON_ARRAY)
 		bad(m, MESSAGE_INVALID, "messages are sent one by one, not in a batch");
 	else if (type != JSON_OBJECT)

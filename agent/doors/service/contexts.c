@@ -184,7 +184,8 @@ static void take_survivors(struct contexts *c)
 		struct entry *e = mem_alloc(sizeof(*e));
 
 		*e = (struct entry){ .held = { .language = language_find(row->lang),
-					       .from_log = true },
+					       .from_log = true,
+					       .was_filled = row->filled },
 				     .owner = row->owned ? row->owner : NULL,
 				     .kept = row,
 				     .opened_ms = row->opened_ms,
@@ -435,6 +436,8 @@ void contexts_put_back(struct contexts *c, struct held *held)
 	if (e->clear)
 		clear(c, held);
 	e->clear = false;
+	if (e->kept && !held->from_log)
+		e->kept->filled = held->context.count > held->context.from;
 	weigh(c, e);
 	if (e->closed)
 		entry_free(c, e);

@@ -13,7 +13,8 @@
 
 struct kept_context {
 	bool there;
-	bool owned; /* else it is the user's own */
+	bool owned;  /* else it is the user's own */
+	bool filled; /* programs happened in it: its owner writes it, at any time */
 	char id[CONTEXT_ID_LEN + 1], owner[128], lang[32];
 	int64_t opened_ms;
 };

@@ -255,6 +255,8 @@ int program_read(struct program *p, const struct json *object, const char *lang,
 	const struct json *language = json_get(object, "language"), *in = json_get(object, "stdin");
 
 	*p = (struct program){ .code = NULL };
+	if (json_type(object) != JSON_OBJECT)
+		return error_set(err, ERR_USAGE, "an object is wanted: {\"code\": ...}");
 	if (check_known(object, known, err) < 0)
 		return -1;
 	if (!code)

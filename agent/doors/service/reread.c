@@ -49,6 +49,16 @@ static int read_run(struct held *held, const struct recording *r, struct error *
 	return 0;
 }
 
+/* Made again it would be another one. */
+static int refuse(const struct held *held, const char *why, struct error *err)
+{
+	return error_set(
+		err, ERR_FAILED,
+		"context %s cannot be made again, after its server died: %s: close it, and "
+		"open another",
+		held->id, why);
+}
+
 int held_reread(struct held *held, struct audit *audit, struct error *err)
 {
 	cleanup_free char *session = held_session(held);
@@ -60,12 +70,20 @@ int held_reread(struct held *held, struct audit *audit, struct error *err)
 		return 0;
 	if (audit_list(audit, &filter, take_id, run, err) < 0)
 		return -1;
+	if (!*run && held->was_filled)
+		return refuse(held, "the log has none of its runs any more", err);
 	if (*run) {
 		struct recording r;
+		int64_t redactions = 0;
 
 		if (recording_load(&r, audit, run, err) < 0)
 			return -1;
+		r.redactions = &redactions;
 		int rc = read_run(held, &r, err);
+		if (!rc && redactions)
+			rc = refuse(held,
+				    "its programs or files have secrets, of which the log has none",
+				    err);
 		recording_release(&r);
 		if (rc < 0)
 			return -1;

@@ -2,7 +2,7 @@
 # An agent that people use, Codex, unmodified, as README's section has it: it starts assay mcp by the
 # configuration that assay prints, calls a tool, and goes on with what came of it. Its model is a
 # server of this test's, since tools of MCP come to a model in a form (a namespace) that aimock does
-# not answer in. It is 400 MB, so that it is not installed for this: ASSAY_CODEX, or PATH, has it.
+# not answer in. It has some hundred MB, so that it is not installed for this: ASSAY_CODEX, or PATH, has it.
 import http.server
 import json
 import os
@@ -37,9 +37,10 @@ class Model(http.server.BaseHTTPRequestHandler):
     def item(self, request):
         if any(i.get("type") == "function_call_output" for i in request["input"]):
             return {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": ANSWER, "annotations": []}]}
-        space = next(t["name"] for t in request["tools"] if t["type"] == "namespace" and "assay" in t["name"])
-        return {"type": "function_call", "id": "f", "call_id": "c", "namespace": space, "name": "execute_python",
-                "arguments": json.dumps({"code": "print(6 * 7)"})}
+        space = next((t["name"] for t in request["tools"] if t["type"] == "namespace" and "assay" in t["name"]), None)
+        # Older ones tell each tool by a name of its own.
+        named = {"namespace": space, "name": "execute_python"} if space else {"name": "mcp__assay__execute_python"}
+        return {"type": "function_call", "id": "f", "call_id": "c", "arguments": json.dumps({"code": "print(6 * 7)"}), **named}
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
