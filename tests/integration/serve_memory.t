@@ -39,16 +39,16 @@ def send(s, bodies):
 
 
 def answer(c):
-    """Status and body."""
+    """Status and body; of an answer that breaks off 0."""
     seen = b""
     while b"\r\n\r\n" not in seen:
         seen += c.recv(1 << 16) or b"\r\n\r\n"
     head, _, body = seen.partition(b"\r\n\r\n")
     length = next((int(l[15:]) for l in head.split(b"\r\n") if l.lower().startswith(b"content-length:")), 0)
-    while len(body) < length:
-        body += c.recv(1 << 20)
+    while len(body) < length and (more := c.recv(1 << 20)):
+        body += more
     c.close()
-    return (int(head.split()[1]) if head else 0), body
+    return (int(head.split()[1]) if head and len(body) >= length else 0), body
 
 
 def busy(s):
