@@ -43,6 +43,15 @@ unit() { # sandbox, program
 		diag "$(grep -vE '^\[ +(OK|RUN)' unit.txt)"
 	fi
 }
+# What test_sandbox has shown, too, where it is whole.
+ends_itself() { # sandbox [options]
+	for ends in 'exit 3' 'kill -SEGV $$'; do
+		echo "$ends" >ends.sh
+		run exec --sandbox "$@" --json ends.sh
+		field '.outcome, .exit_code, .signal'
+	done >ends.txt
+	is "$(tr '\n' ' ' <ends.txt)" 'exit 3 null signal null 11 ' "$1: what ends by itself is told as it ended"
+}
 pid_of() { # a word of its command line, of a guest: not of whoever starts it
 	pgrep -fx "sleep $1"
 }
@@ -539,12 +548,7 @@ over_microvm() {
 	# In one machine, that of a service: each of its own has to boot first.
 	serve --socket "$work/machine.sock" --sandbox "$box" --warm 1 --parallel 1 --timeout 240 --cpu-seconds 240
 	hold_limits "$box" --warm 1 --socket "$work/machine.sock" --timeout 120 --cpu-seconds 120
-	for ends in 'exit 3' 'kill -SEGV $$'; do
-		echo "$ends" >ends.sh
-		run exec --sandbox "$box" --warm 1 --socket "$work/machine.sock" --json ends.sh
-		field '.outcome, .exit_code, .signal'
-	done >ends.txt
-	is "$(tr '\n' ' ' <ends.txt)" 'exit 3 null signal null 11 ' "$box: what ends by itself is told as it ended"
+	ends_itself "$box" --warm 1 --socket "$work/machine.sock"
 	kill "$far_server" && wait "$far_server"
 	limits_are_as_listed "$box"
 	ask_and_replay "$box" --timeout 60 --cpu-seconds 60
