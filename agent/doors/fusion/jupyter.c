@@ -139,10 +139,12 @@ static void add_cell(struct notebook *n, const struct loop_result *r, const stru
 		mark = NULL;
 	}
 	json_set_string(cell, "stdout", json_get_string(document, "stdout"));
-	json_set_bytes(cell, "stderr", text ? text : "",
-		       mark && r->status != RUN_SUCCESS ? (size_t)(mark - text) :
-		       text				? strlen(text) :
-							  0);
+	size_t len = mark && r->status != RUN_SUCCESS ? (size_t)(mark - text) :
+		     text			      ? strlen(text) :
+							0;
+	cleanup_free char *cut = e2b_cut(r);
+	cleanup_free char *all = mem_printf("%.*s%s", (int)len, text ? text : "", cut ? cut : "");
+	json_set_string(cell, "stderr", all);
 	json_set(cell, "display", displays(report));
 	json_set(cell, "error", errors(r, report, document));
 	json_append(n->cells, cell);
