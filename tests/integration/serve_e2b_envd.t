@@ -151,6 +151,9 @@ def cells(s, b):
     told = b.cell("print('x' * 1100000)")
     same((sum(len(t["text"]) for t in told if t["type"] == "stdout"), "1100001 bytes, of which the first 1048576" in told[-2]["text"], told[-2]["type"]), (1 << 20, True, "stderr"), "what is cut is said to be")
     same([r["value"] for r in b.cell("exit 3", language="bash") if r["type"] == "error"], ["exit code 3"], "a cell of a shell that failed says how")
+    awaits = "import asyncio\nasync def f(n):\n    await asyncio.sleep(0)\n    return n\n"
+    same([r.get("text", r.get("name")) for r in b.results(awaits + "await f(6)") + b.results("y = await f(7)") + b.results("y") + b.results("return 1")], ["6", "7", "SyntaxError"],
+         "a cell may await outside of functions, and not return there")
     b.cell("x = 5")
     same(b.results("x")[0]["text"], "5", "a cell is the first's")
     same([r["text"] for r in b.cell("x + 1", context_id=first) if r["type"] == "result"], ["6"], "by its name, too")
