@@ -226,6 +226,8 @@ def ended(s):
     """By a signal."""
     got = s.post("/run_code", {"code": "import os\nos.abort()", "language": "python"}).json()
     same((got["status"], got["run_result"]["status"], got["run_result"]["return_code"]), ("Failed", "Finished", -6), "fusion: what a signal ended has finished, below zero")
+    [c] = s.post("/run_jupyter", {"cells": ["import os\nos._exit(3)"]}).json()["cells"]
+    same(c["error"], [{"ename": "Error", "evalue": "exit code 3", "traceback": ["exit code 3"]}], "jupyter: a cell that only ends says how")
 
 
 def main():

@@ -100,28 +100,28 @@ static struct json *displays(const struct json *report)
 	return list;
 }
 
+/* In the cell's own words, where it has some, or in ours: none is missing. */
 static struct json *errors(const struct loop_result *r, const struct json *report,
 			   const struct json *document)
 {
 	struct json *list = json_array();
-	const struct json *error = json_get(report, "error");
+	const struct json *error = json_get(report, "error"),
+			  *failure = json_get(document, "error");
+	const char *name = json_get_string(error, "name"), *value = json_get_string(error, "value");
+	const char *traceback = json_get_string(error, "traceback");
+	const char *type = json_get_string(failure, "type");
 	const char *detail = json_get_string(document, "detail");
+	const char *message = json_get_string(failure, "message");
+	cleanup_free char *code = mem_printf("exit code %d", r->execution.exit_code);
+	const char *why = detail ? detail : message ? message : code;
 
 	if (r->status == RUN_SUCCESS)
 		return list;
 	struct json *one = json_object();
 	struct json *lines = json_array();
-	const struct json *failure = json_get(document, "error");
-	const char *type = json_get_string(failure, "type");
-	json_set_string(one, "ename",
-			error ? json_get_string(error, "name") :
-			type  ? type :
-				"Error");
-	json_set_string(one, "evalue",
-			error  ? json_get_string(error, "value") :
-			detail ? detail :
-				 json_get_string(failure, "message"));
-	json_append(lines, json_new_string(error ? json_get_string(error, "traceback") : detail));
+	json_set_string(one, "ename", name ? name : type ? type : "Error");
+	json_set_string(one, "evalue", value ? value : why);
+	json_append(lines, json_new_string(traceback ? traceback : why));
 	json_set(one, "traceback", lines);
 	json_append(list, one);
 	return list;
