@@ -2,6 +2,7 @@
 # What E2B's clients and their own tests expect of envd and of the interpreter beyond what is asked
 # for and answered: ranges of files, words of refusals, folders and variables of commands, what a
 # killed sandbox leaves of an answer, contexts that are there from the beginning, numbers and pictures.
+import base64
 import http.client
 import json
 import os
@@ -82,6 +83,8 @@ def commands(b):
     for cwd in ("/home/user/none", "none", "~/none", "d/e/f"):
         end = b.command("pwd", cwd=cwd)[1]
         same((end["code"], "does not exist" in end["message"]), ("invalid_argument", True), "one that is not there: " + cwd)
+    cut = b.start("head -c 1100000 /dev/zero; echo no >&2")
+    ok(base64.b64encode(b"assay: standard output has 1100000 bytes")[:51] in cut and b'"exitCode":0' in cut, "what is cut of its output is said to be", cut[-400:])
     same([b.command("pwd", envs=e)[1]["code"] for e in (["A"], "A", {"A": 1})], ["invalid_argument"] * 3, "variables that are none")
     c, _ = b.busy("/process.Process/Start", b"\0" + struct.pack(">I", 70) + b'{"process":{"cmd":"/bin/bash","args":["-l","-c","sleep 99"]}}'.ljust(70), STREAM)
     [listed] = b.ask("POST", "/process.Process/List", {}).json()["processes"]
@@ -145,6 +148,12 @@ def cells(s, b):
     made = [other.ask("POST", "/contexts", {"cwd": cwd}).json() for cwd in ("/home/user", "/root")]
     same(other.ask("GET", "/contexts").json()[2:], made, "and those that are made are behind them")
     same([b.ask("POST", "/execute", {"code": "1", "env_vars": e}).status for e in (["A"], "A", {"A": 1})], [400] * 3, "variables that are none")
+    told = b.cell("print('x' * 1100000)")
+    same((sum(len(t["text"]) for t in told if t["type"] == "stdout"), "1100001 bytes, of which the first 1048576" in told[-2]["text"], told[-2]["type"]), (1 << 20, True, "stderr"), "what is cut is said to be")
+    same([r["value"] for r in b.cell("exit 3", language="bash") if r["type"] == "error"], ["exit code 3"], "a cell of a shell that failed says how")
+    awaits = "import asyncio\nasync def f(n):\n    await asyncio.sleep(0)\n    return n\n"
+    same([r.get("text", r.get("name")) for r in b.results(awaits + "await f(6)") + b.results("y = await f(7)") + b.results("y") + b.results("return 1")], ["6", "7", "SyntaxError"],
+         "a cell may await outside of functions, and not return there")
     b.cell("x = 5")
     same(b.results("x")[0]["text"], "5", "a cell is the first's")
     same([r["text"] for r in b.cell("x + 1", context_id=first) if r["type"] == "result"], ["6"], "by its name, too")

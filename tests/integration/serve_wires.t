@@ -33,6 +33,8 @@ def piston(s):
     r = execute("import sys\nprint(input(), sys.argv[1:])\nsys.stderr.write('e')\nsys.exit(3)", stdin="in\n", args=["1", "b"]).json()
     run = r["run"]
     same((r["language"], r["version"]), ("python", version), "piston: language and version")
+    cut = execute("print('x' * 1100000)").json()["run"]
+    same((cut["code"], len(cut["stdout"]), "1100001 bytes, of which the first 1048576" in cut["message"]), (0, 1 << 20, True), "piston: what is cut is said to be")
     same((run["stdout"], run["stderr"], sorted(run["output"]), run["code"], run["signal"], run["status"]),
          ("in ['1', 'b']\n", "e", sorted("in ['1', 'b']\ne"), 3, None, "RE"), "piston: input, arguments, streams, code")
     ok(run["wall_time"] >= 0 and run["cpu_time"] >= 0 and run["memory"] > 0, "piston: figures", run)
@@ -136,6 +138,8 @@ def jupyter(s):
     same(c[5]["display"], [{"text/plain": "123"}], "jupyter: what failed leaves nothing")
     same(r["files"], {"x": base64.b64encode(b"hihi").decode()}, "jupyter: files in and out")
     ok("sh.network" in c[7]["error"][0]["evalue"], "jupyter: lines of a shell are screened", c[7])
+    [c] = s.post("/run_jupyter", {"cells": ["print('x' * 1100000)"]}).json()["cells"]
+    same((len(c["stdout"]), c["error"], "1100001 bytes, of which the first 1048576" in c["stderr"]), (1 << 20, [], True), "jupyter: what is cut is said to be")
     r = s.post("/run_jupyter", {"cells": ["import time", "time.sleep(60)", "1"], "cell_timeout": 0.5}).json()
     same((r["status"], r["driver"]["status"], r["cells"]), ("Failed", "TimeLimitExceeded", []), "jupyter: its time is over")
     for body in ({}, {"cells": "1"}, {"cells": [1]}, {"cells": ["1"] * 100}, {"cells": [], "kernel": "ir"}, {"cells": [], "files": {"../x": ""}}):
@@ -151,6 +155,8 @@ def fusion(s):
     same({k: r["run_result"][k] for k in ("status", "return_code", "stdout", "stderr")},
          {"status": "Finished", "return_code": 0, "stdout": "in\n", "stderr": ""}, "fusion: its run")
     ok(r["run_result"]["execution_time"] > 0, "fusion: seconds")
+    r = run("print('x' * 1100000)")
+    same((r["status"], len(r["run_result"]["stdout"]), "1100001 bytes, of which the first 1048576" in r["message"]), ("Success", 1 << 20, True), "fusion: what is cut is said to be")
     r = run("import sys\nsys.exit(2)")
     same((r["status"], r["run_result"]["status"], r["run_result"]["return_code"]), ("Failed", "Finished", 2), "fusion: a program that failed")
     r = run("import time\ntime.sleep(60)", run_timeout=0.2)
@@ -220,6 +226,8 @@ def ended(s):
     """By a signal."""
     got = s.post("/run_code", {"code": "import os\nos.abort()", "language": "python"}).json()
     same((got["status"], got["run_result"]["status"], got["run_result"]["return_code"]), ("Failed", "Finished", -6), "fusion: what a signal ended has finished, below zero")
+    [c] = s.post("/run_jupyter", {"cells": ["import os\nos._exit(3)"]}).json()["cells"]
+    same(c["error"], [{"ename": "Error", "evalue": "exit code 3", "traceback": ["exit code 3"]}], "jupyter: a cell that only ends says how")
 
 
 def main():

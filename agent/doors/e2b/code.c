@@ -47,19 +47,25 @@ static void send_line(const struct asked *c, const char *type, struct json *line
 	json_free(line);
 }
 
-static void send_text(struct asked *c, bool is_stderr, const char *text, size_t len)
+static void send_line_of(const struct asked *c, bool is_stderr, const char *text, size_t len)
 {
-	if ((c->told[is_stderr] += (int64_t)len) > c->most[is_stderr] || !len)
-		return;
 	struct json *line = json_object();
+
 	json_set_bytes(line, "text", text, len);
 	json_set_int(line, "timestamp", clock_wall_ms() * 1000000);
 	send_line(c, is_stderr ? "stderr" : "stdout", line);
 }
 
-static void tell(struct asked *c, const char *text)
+static void send_text(struct asked *c, bool is_stderr, const char *text, size_t len)
 {
-	send_text(c, true, text, strlen(text));
+	if ((c->told[is_stderr] += (int64_t)len) <= c->most[is_stderr] && len)
+		send_line_of(c, is_stderr, text, len);
+}
+
+/* Ours, whatever the cell has printed. */
+static void tell(const struct asked *c, const char *text)
+{
+	send_line_of(c, true, text, strlen(text));
 }
 
 /* A read may end within a character. */
@@ -144,10 +150,13 @@ static void send_end(struct asked *c, const struct loop_result *r, const struct 
 	} else if (r->executed && r->execution.outcome == SANDBOX_EXIT) {
 		const char *message = json_get_string(failure, "message");
 
+		cleanup_free char *code_of_exit =
+			mem_printf("exit code %d", r->execution.exit_code);
+
 		send_error(c, type ? type : "Error",
 			   message ? message :
 			   detail  ? detail :
-				     "",
+				     code_of_exit,
 			   json_get_string(document, "stderr"));
 	} else if (!r->executed && type && r->failure.class == FAILURE_SYNTAX) {
 		send_syntax_error(c, failure, code);
@@ -447,7 +456,7 @@ static void make_room(struct asked *c)
 }
 
 /* What a client could not know of: it took longer, or what is random is another now. */
-static void tell_rebuilt(struct asked *c, const struct json *document)
+static void tell_rebuilt(const struct asked *c, const struct json *document)
 {
 	const char *rebuilt = json_get_string(document, "rebuilt");
 	cleanup_free char *line = rebuilt ? mem_printf("assay: %s\n", rebuilt) : NULL;
@@ -479,10 +488,13 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 	for (int i = 0; i < 2; i++)
 		send_text(c, i, c->begun[i].bytes, c->begun[i].len);
 	tell_rebuilt(c, document);
+	cleanup_free char *cut = e2b_cut(&result);
+	if (cut)
+		tell(c, cut);
 	const char *lost;
 	cleanup_json struct json *report = e2b_report(c->worker, &result, &lost);
 	if (lost)
-		send_text(c, true, lost, strlen(lost));
+		tell(c, lost);
 	send_results(c, report);
 	send_end(c, &result, report, document, code);
 	take(c, &result, number, &given);
@@ -492,7 +504,7 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 }
 
 /* What the client of a fork could not know of, once. */
-static void tell_forked(struct asked *c)
+static void tell_forked(const struct asked *c)
 {
 	struct box *box = exchange_box(c->x);
 

@@ -227,6 +227,8 @@ int e2b_show_file(struct task *task, const char *name, const struct home_node *n
 const char *e2b_artifact(const struct loop_result *result, const char *path, size_t *ret_len);
 /* A time as their documents have it, in UTC. */
 void e2b_set_time(struct json *object, const char *key, int64_t ms);
+/* That output was cut, as a line; NULL: it was not. Caller frees. */
+char *e2b_cut(const struct loop_result *r);
 void e2b_free_variables(char **list); /* with a NULL behind them, and itself; NULL allowed */
 /* An error as Connect has it: of a unary call. */
 void e2b_refuse(struct exchange *x, unsigned status, const char *code, const char *message);

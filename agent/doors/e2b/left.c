@@ -198,6 +198,13 @@ void e2b_add_commands(struct task *task, const char *name, const char *commands,
 	task_add_bytes(task, name, buf_take(&text, NULL), len);
 }
 
+char *e2b_cut(const struct loop_result *r)
+{
+	cleanup_free char *cut = call_cut(r);
+
+	return cut ? mem_printf("assay: %s\n", cut) : NULL;
+}
+
 void e2b_free_variables(char **list)
 {
 	for (size_t i = 0; list && list[i]; i++)

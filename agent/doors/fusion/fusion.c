@@ -193,9 +193,9 @@ static struct json *answer(const struct worker *w, const struct loop_result *r,
 				    r->status == RUN_DENIED || r->status == RUN_FAILED;
 
 	json_set_string(object, "status", well ? "Success" : theirs ? "Failed" : "SandboxError");
-	json_set_string(object, "message",
-			json_get_string(document, "detail") ? json_get_string(document, "detail") :
-							      "");
+	const char *detail = json_get_string(document, "detail");
+	cleanup_free char *cut = call_cut(r);
+	json_set_string(object, "message", detail ? detail : cut ? cut : "");
 	json_set_null(object, "compile_result");
 	json_set(object, "run_result", r->executed ? run_json(r, document) : json_new_null());
 	json_set_null(object, "executor_pod_name");

@@ -100,28 +100,28 @@ static struct json *displays(const struct json *report)
 	return list;
 }
 
+/* In the cell's own words, where it has some, or in ours: none is missing. */
 static struct json *errors(const struct loop_result *r, const struct json *report,
 			   const struct json *document)
 {
 	struct json *list = json_array();
-	const struct json *error = json_get(report, "error");
+	const struct json *error = json_get(report, "error"),
+			  *failure = json_get(document, "error");
+	const char *name = json_get_string(error, "name"), *value = json_get_string(error, "value");
+	const char *traceback = json_get_string(error, "traceback");
+	const char *type = json_get_string(failure, "type");
 	const char *detail = json_get_string(document, "detail");
+	const char *message = json_get_string(failure, "message");
+	cleanup_free char *code = mem_printf("exit code %d", r->execution.exit_code);
+	const char *why = detail ? detail : message ? message : code;
 
 	if (r->status == RUN_SUCCESS)
 		return list;
 	struct json *one = json_object();
 	struct json *lines = json_array();
-	const struct json *failure = json_get(document, "error");
-	const char *type = json_get_string(failure, "type");
-	json_set_string(one, "ename",
-			error ? json_get_string(error, "name") :
-			type  ? type :
-				"Error");
-	json_set_string(one, "evalue",
-			error  ? json_get_string(error, "value") :
-			detail ? detail :
-				 json_get_string(failure, "message"));
-	json_append(lines, json_new_string(error ? json_get_string(error, "traceback") : detail));
+	json_set_string(one, "ename", name ? name : type ? type : "Error");
+	json_set_string(one, "evalue", value ? value : why);
+	json_append(lines, json_new_string(traceback ? traceback : why));
 	json_set(one, "traceback", lines);
 	json_append(list, one);
 	return list;
@@ -139,10 +139,12 @@ static void add_cell(struct notebook *n, const struct loop_result *r, const stru
 		mark = NULL;
 	}
 	json_set_string(cell, "stdout", json_get_string(document, "stdout"));
-	json_set_bytes(cell, "stderr", text ? text : "",
-		       mark && r->status != RUN_SUCCESS ? (size_t)(mark - text) :
-		       text				? strlen(text) :
-							  0);
+	size_t len = mark && r->status != RUN_SUCCESS ? (size_t)(mark - text) :
+		     text			      ? strlen(text) :
+							0;
+	cleanup_free char *cut = e2b_cut(r);
+	cleanup_free char *all = mem_printf("%.*s%s", (int)len, text ? text : "", cut ? cut : "");
+	json_set_string(cell, "stderr", all);
 	json_set(cell, "display", displays(report));
 	json_set(cell, "error", errors(r, report, document));
 	json_append(n->cells, cell);

@@ -389,9 +389,10 @@ static struct json *run_json(const struct worker *w, const struct loop_result *r
 	json_set_string(run, "stderr", said ? said : "");
 	set_output(run, w, both);
 	set_signal(run, x);
+	const char *detail = json_get_string(document, "detail");
+	cleanup_free char *cut = call_cut(r);
 	json_set_string(run, "message",
-			!r->executed || x->outcome != SANDBOX_OUTPUT_LIMIT ?
-				json_get_string(document, "detail") :
+			!r->executed || x->outcome != SANDBOX_OUTPUT_LIMIT ? detail ? detail : cut :
 			is_stderr_over(x) ? "stderr length exceeded" :
 					    "stdout length exceeded");
 	json_set_string(run, "status", r->executed ? status_of(x) : "XX");

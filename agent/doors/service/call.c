@@ -260,6 +260,22 @@ struct json *call_program_json(const struct worker *w, const struct loop_result 
 	return call_redacted(w, object);
 }
 
+char *call_cut(const struct loop_result *r)
+{
+	const struct sandbox_stream *const of[] = { &r->execution.out, &r->execution.err };
+	struct buf text = BUF_INIT(512);
+
+	for (size_t i = 0; i < ARRAY_SIZE(of) && r->executed; i++)
+		if (of[i]->truncated)
+			buf_addf(&text, "%s%s has %llu bytes, of which the first %zu are told",
+				 text.len ? "; " : "", i ? "standard error" : "standard output",
+				 (unsigned long long)of[i]->total, of[i]->len);
+	if (!text.len)
+		return NULL;
+	buf_addstr(&text, " (--output-bytes, where assay is started)");
+	return buf_take(&text, NULL);
+}
+
 struct json *call_question_json(const struct worker *w, const struct loop_result *r)
 {
 	cleanup_json struct json *object = loop_result_json(r);

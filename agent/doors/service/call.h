@@ -43,7 +43,9 @@ int call_run_in(struct worker *worker, const struct call *call, const char *cont
  * begin. Caller frees. */
 struct json *call_program_json(const struct worker *worker, const struct loop_result *result,
 			       const struct error *failed);
-/* The same of a question. */
+/* What was printed and is not told, in a sentence without its end; NULL: nothing. Caller frees. */
+char *call_cut(const struct loop_result *result);
+/* That document of a question. */
 struct json *call_question_json(const struct worker *worker, const struct loop_result *result);
 
 /* Anything else that a program says of itself, or prints, as the log would keep it: a document, the

@@ -1,6 +1,7 @@
 # What is said of a program as a whole.
 
 NOWHERE = "/dev/null/main.py"  # no file that an error could quote
+AWAITS = 0x2000  # PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
 def column_of(error):
@@ -17,7 +18,8 @@ def facts_of(source):
     try:
         tree = compile(source, NOWHERE, "exec", 0x400, dont_inherit=True)
         reader.read(tree)
-        compile(source, NOWHERE, "exec", dont_inherit=True)  # "return" outside a function
+        # "return" outside a function; "await" may stand there in a cell, and a program has its interpreter say so.
+        compile(source, NOWHERE, "exec", AWAITS, dont_inherit=True)
         judged = globals().get("allow_facts")  # where the list is a part of the reader
         known = judged(reader, tree) if judged else None
         reader.tell_beyond(known.quiet if known else {})
