@@ -174,6 +174,37 @@ static void refuses_an_init_that_is_gone(void **state)
 	assert_string_equal(run.text[0], "3\n");
 }
 
+static int oom_score(pid_t pid)
+{
+	char path[64], text[16];
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+	assert_true(file_read(AT_FDCWD, path, text, sizeof(text)) > 0);
+	return atoi(text);
+}
+
+static pid_t child_of(pid_t pid)
+{
+	char path[64], text[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	return file_read(AT_FDCWD, path, text, sizeof(text)) < 0 ? -1 : atoi(text);
+}
+
+/* The launcher shares the memory of an init, and so its score. */
+static void kernel_prefers_the_guest_that_waits(void **state)
+{
+	const char *program = "print(1)\n";
+
+	(void)state;
+	assert_int_equal(stage_prepare(&run), 0);
+	assert_int_equal(stage_wait(&stage, &run), 0);
+	assert_int_equal(oom_score(run.init), oom_score(getpid()));
+	assert_int_equal(oom_score(child_of(run.init)), 1000);
+	stage_go(&stage, &run, program, strlen(program), -1);
+	assert_string_equal(run.text[0], "1\n");
+}
+
 /* --- other uses --- */
 
 static long private_kib(pid_t pid)
@@ -195,14 +226,6 @@ static long cpu_us(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
 	return file_read(AT_FDCWD, path, text, sizeof(text)) < 0 ? -1 :
 								   strtol(text, NULL, 10) / 1000;
-}
-
-static pid_t child_of(pid_t pid)
-{
-	char path[64], text[128];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	return file_read(AT_FDCWD, path, text, sizeof(text)) < 0 ? -1 : atoi(text);
 }
 
 /* Lines of: first byte, all, in microseconds of the clock; of a processor while waiting, of
@@ -262,6 +285,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(does_not_reach_the_template),
 		cmocka_unit_test(refuses_what_prints),
 		cmocka_unit_test(refuses_an_init_that_is_gone),
+		cmocka_unit_test(kernel_prefers_the_guest_that_waits),
 	};
 
 	object = open_object();

@@ -18,6 +18,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -77,15 +78,14 @@ static int tie_to_keeper(const struct init *i)
 	return 0;
 }
 
-/* The guest inherits the highest score, so that the kernel's choice is never
- * us; we take ours back once it runs. */
-static void prefer_guest_for_oom(struct init *i)
+/* The launcher shares our memory, and so the score: to change it, the kernel looks through all
+ * processes of the host. */
+static void set_oom_score(const struct init *i, const char *score)
 {
-	i->oom = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
-	if (i->oom >= 0 && write(i->oom, "1000", 4) < 0) {
-		close(i->oom);
-		i->oom = -1;
-	}
+	char now[16] = "";
+
+	if (i->oom >= 0 && pread(i->oom, now, sizeof(now) - 1, 0) > 0 && atoi(now) != atoi(score))
+		(void)!pwrite(i->oom, score, strlen(score), 0);
 }
 
 /* Files of the kernel at large, where subset=pid is not to be had (< 5.8). */
@@ -217,7 +217,7 @@ static void prepare(struct init *i)
 	/* That of the launcher's which a template needs, and nobody else. */
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		fail(i, "init: ambient capabilities", "");
-	prefer_guest_for_oom(i);
+	i->oom = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
 	if (mount_proc() < 0)
 		fail(i, "proc", REMEDY_PROC);
 	if (mount_disk(i->standby, &i->started[STARTED_OUT]) < 0)
@@ -265,7 +265,8 @@ static void let_go_of_started(struct init *i)
 }
 
 /* The guest's first steps run in our memory while we wait (vfork): a fork of
- * even this small process costs more than all of them. */
+ * even this small process costs more than all of them. It inherits the highest score, so that
+ * the kernel's choice is never us; we take ours back once it runs. */
 static pid_t start_guest(struct init *i)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -277,6 +278,7 @@ static pid_t start_guest(struct init *i)
 				   .started_fd = PROTOCOL_STARTED_FD,
 				   .waits = i->launch.waits };
 	memcpy(i->guest.fds, i->fds, sizeof(i->guest.fds));
+	set_oom_score(i, "1000");
 	pid_t pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
 			  &i->guest);
 	if (pid < 0)
@@ -293,8 +295,7 @@ static pid_t start_guest(struct init *i)
 	if (send_event(i, &started, i->started, STARTED_FDS) < 0)
 		_exit(1);
 	let_go_of_started(i);
-	if (i->oom >= 0)
-		(void)!write(i->oom, "0", 1);
+	set_oom_score(i, "0");
 	return pid;
 }
 
@@ -437,8 +438,7 @@ static void let_go(const struct init *i)
 	if (send_event(i, &event, NULL, 0) < 0 || event.kind != EVENT_STARTED)
 		_exit(1);
 	close(go);
-	if (i->oom >= 0)
-		(void)!write(i->oom, "0", 1);
+	set_oom_score(i, "0");
 }
 
 /* Who enters must see whom it enters, so that only then this one hides. No guest runs before. */

@@ -41,7 +41,8 @@
 #define ROUND_BYTES	(256ll << 10) /* up, for its page tables */
 /* To sum up its pages takes the kernel longer than most that is to be done for a fork. It runs
  * nothing but what makes one, so what it holds changes by its first, if at all. */
-#define MEASURED_FORKS 4
+#define MEASURED_FIRST 4
+#define MEASURED_EVERY 32
 
 /* One for each set of modules and each way to start a program. What it was started as stays known
  * when it is gone, as does why it is none. */
@@ -420,7 +421,7 @@ static int ask(struct source *s, const struct keeper *k, int init, const struct 
 	if (event.kind != EVENT_BORN)
 		return refuse(s, "template: it failed", &event.failure);
 	/* Where it died meanwhile, that is seen next. */
-	if (s->forks < MEASURED_FORKS || s->forks % MEASURED_FORKS == 0)
+	if (s->forks < MEASURED_FIRST || s->forks % MEASURED_EVERY == 0)
 		measure(s);
 	s->forks++;
 	return 0;

@@ -38,9 +38,8 @@ def _foreign_special(word):
 class _Program(_Codec):
     """Objects of the program are numbered as they are first told of."""
 
-    def __init__(self, space, wire):
+    def __init__(self):
         super().__init__()
-        self.space, self.wire = space, wire
         self.ids, self.objects = {}, []
         self.foreign, self.foreign_ids, self.foreign_kinds = {}, {}, {}
         self.raised = {}  # id() of what a function of the tests raised -> (its number, it)
@@ -375,13 +374,16 @@ class _Program(_Codec):
             self.turn(self.read())
 
 
+_program = _Program()  # there before the program is, for a template to have it
+
+
 def _assay_program(solution_name):
     wire, hook = _Wire(1 << 40), sys.__excepthook__
     path = sys.path[0] + "/" + solution_name
     with open(path, "rb") as f:
         code = f.read()
     space = _main_module(path)
-    program = _Program(space, wire)
+    _program.space, _program.wire = space, wire
     try:
         exec(compile(code, path, "exec", dont_inherit=True), space)
     except SystemExit:
@@ -391,8 +393,8 @@ def _assay_program(solution_name):
         while trace and trace.tb_frame.f_code.co_filename == __file__:
             trace = trace.tb_next
         hook(type(e), e.with_traceback(trace), trace)
-        program.leave(1)
-    program.serve()
+        _program.leave(1)
+    _program.serve()
 
 
 _assay_program("@SOLUTION@")

@@ -30,6 +30,7 @@ _PARTS = {k: () if k is _ast.Constant else tuple(f for f in k._fields if f not i
           for k in vars(_ast).values() if hasattr(k, "_fields")}
 _WORDS = (_ast.Name, _ast.Attribute)
 _BLOCKS = ("body", "orelse", "finalbody")
+_HOLD_STATEMENTS = (*_BLOCKS, "handlers", "cases")
 # The kinds of node that have one of these, or cases; that bind a name to a value.
 _HAVE_BLOCKS = {k for k, parts in _PARTS.items() if not {*_BLOCKS, "cases"}.isdisjoint(parts)}
 _FLOW = {_ast.Assign, _ast.AugAssign, _ast.AnnAssign, _ast.NamedExpr, _ast.For, _ast.comprehension,
@@ -279,9 +280,9 @@ class _Tests:
 
     def rewrite(self, node, is_top=True):
         is_top = is_top and not isinstance(node, (*_FUNCTION, _ast.Try, _ast.With))
-        for field in node._fields:
+        for field in _HOLD_STATEMENTS:
             value = getattr(node, field, None)
-            if isinstance(value, list) and value and isinstance(value[0], _ast.AST):
+            if isinstance(value, list) and value:
                 out = []
                 for item in value:
                     if isinstance(item, _ast.Assert):
