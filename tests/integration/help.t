@@ -145,6 +145,14 @@ run ask --timeout
 is "$code" 2 'an option without its value'
 run exec --judge-me x
 is "$code" 2 'an option of nobody'
+unlike "$err" 'stands behind' 'before FILE it can be nothing else'
+printf 'import sys\nprint(sys.argv[1:])\n' >told.py
+run exec told.py --verbose
+like "$code $err" '^2 .*unknown option --verbose; .*; an argument that begins with - stands behind --$' 'after it, where an argument stands is said'
+run exec told.py -n 3
+like "$code $err" '^2 .*unknown option -n; .* stands behind --$' 'of one letter, too'
+run exec -q told.py -- --verbose -n 3
+is "$code $out" "0 ['--verbose', '-n', '3']" 'and it is one there'
 run ask --json=yes x
 is "$code" 2 'a switch with a value'
 is "$out" '' 'nothing of it goes to standard output'
