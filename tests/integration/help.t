@@ -181,6 +181,7 @@ if command -v groff >/dev/null; then
 else
 	skip 'groff has nothing to warn of' 'no groff here'
 fi
+is "$(grep -B 1 '^For: ' assay.1 | grep -v '^For: \|^--' | sort -u)" .br 'who takes an option stands on a line of its own'
 is "$(sed -n '/^\.SS assay ask/,/^\.SS/p' assay.1 | grep -c '^\.PP$')" 2 'a paragraph of the help is one of the page'
 missing=$(for command in $commands; do grep -q "^\.SS assay $command" assay.1 || echo "$command"; done)
 is "$missing" '' 'and every command'
