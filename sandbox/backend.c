@@ -93,6 +93,21 @@ char *sandbox_names(void)
 	return buf_take(&text, NULL);
 }
 
+char *sandbox_whole_name(const char *name)
+{
+	struct buf text = BUF_INIT(4096);
+	const struct backend *b = NULL;
+
+	for (size_t i = 0; backend_list[i] && !b; i++)
+		if (backend_list[i]->needs_target && !strcmp(backend_list[i]->name, name))
+			b = backend_list[i];
+	if (!b)
+		return NULL;
+	add_name(&text, b);
+	buf_addf(&text, " (%s)", b->summary);
+	return buf_take(&text, NULL);
+}
+
 static bool same_place(const struct backend *a, const struct backend *b)
 {
 	return a && b && a->place && b->place && !strcmp(a->place, b->place);

@@ -331,6 +331,8 @@ const char *sandbox_target_at(size_t index, bool *ret_needed);
 const char *sandbox_with_target(const char *target);
 /* For people, each with the line it says of itself: "NAME (LINE), NAME (LINE)". Caller frees. */
 char *sandbox_names(void);
+/* Of one that stands with something behind a colon only, the same line; NULL for any other name. */
+char *sandbox_whole_name(const char *name);
 /* And in short, by where they are: "NAME, NAME or NAME:HOST (PLACE)". */
 struct buf;
 void sandbox_list(struct buf *out, const char *between, const char *last);

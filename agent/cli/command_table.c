@@ -119,6 +119,7 @@ const struct command command_table[] = {
 	  "assay log show last", cmd_log, log_topics },
 	{ CMD_EXEC, "exec", "FILE|- [ARG...]", "run code in the sandbox, without a model",
 	  "The language is --lang's, or told by the file's extension, or by its first line (#!). "
+	  "An ARG that begins with - stands behind \"--\", as in: exec FILE -- -v. "
 	  "The code finds the files and folders of -f under /in. It has no network. What it leaves "
 	  "in /out is saved to --out DIR (default assay-out/RUN/).\n"
 	  "The exit code is 0 when the code ended with 0, else 1, and 6 when the sandbox could not "

@@ -397,7 +397,14 @@ const char *option_nearest(const char *word, const char *const *list, size_t cou
 
 /* --- parsing --- */
 
-static int unknown(const char *name, enum command_bit command, struct error *err)
+/* After an argument it may be one, too: of a program that exec runs, a number of a question. */
+static const char *or_argument(const struct options *o)
+{
+	return o->arg_count ? "; an argument that begins with - stands behind --" : "";
+}
+
+static int unknown(const struct options *o, const char *name, enum command_bit command,
+		   struct error *err)
 {
 	const char *names[OPT_COUNT];
 	size_t n = 0;
@@ -407,9 +414,10 @@ static int unknown(const char *name, enum command_bit command, struct error *err
 			names[n++] = option_table[i].name;
 	const char *nearest = option_nearest(name, names, n);
 	if (nearest)
-		return error_set(err, ERR_USAGE, "unknown option --%s; did you mean --%s?", name,
-				 nearest);
-	return error_set(err, ERR_USAGE, "unknown option --%s; --help lists the options", name);
+		return error_set(err, ERR_USAGE, "unknown option --%s; did you mean --%s?%s", name,
+				 nearest, or_argument(o));
+	return error_set(err, ERR_USAGE, "unknown option --%s; --help lists the options%s", name,
+			 or_argument(o));
 }
 
 static void add(struct option_values *v, const char *value)
@@ -467,7 +475,7 @@ static int take_long(struct options *o, int argc, char **argv, int *at, enum com
 
 	if (!row) {
 		cleanup_free char *copy = mem_strndup(name, len);
-		return unknown(copy, command, err);
+		return unknown(o, copy, command, err);
 	}
 	return take(o, row, equals ? equals + 1 : NULL, argc, argv, at, err);
 }
@@ -481,7 +489,8 @@ static int take_short(struct options *o, int argc, char **argv, int *at, enum co
 		const struct option_row *row = find_letter(*letters, command);
 		if (!row)
 			return error_set(err, ERR_USAGE,
-					 "unknown option -%c; --help lists the options", *letters);
+					 "unknown option -%c; --help lists the options%s", *letters,
+					 or_argument(o));
 		if (row->arg)
 			return take(o, row, letters[1] ? letters + 1 : NULL, argc, argv, at, err);
 		if (take(o, row, NULL, argc, argv, at, err) < 0)

@@ -198,8 +198,10 @@ static int load_sandbox(struct settings *s, struct error *err)
 	s->policy.sandbox = mem_strdup(sandbox_name_find(s->sandbox));
 	if (s->policy.sandbox)
 		return 0;
+	cleanup_free char *whole = sandbox_whole_name(s->sandbox);
 	cleanup_free char *names = sandbox_names();
-	cleanup_free char *wanted = mem_printf("a sandbox; there is: %s", names);
+	cleanup_free char *wanted = whole ? mem_printf("complete: %s", whole) :
+					    mem_printf("a sandbox; there is: %s", names);
 	return settings_bad(s, OPT_SANDBOX, wanted, err);
 }
 
@@ -440,6 +442,21 @@ static int load_rest(struct settings *s, struct error *err)
 	return 0;
 }
 
+/* Whoever names a profile relies on what it sets: without it, weaker settings would be in force. */
+static int check_profile(const struct settings *s, struct error *err)
+{
+	cleanup_free char *section = settings_profile_section(s), *place = NULL;
+
+	for (size_t i = 0; section && i < s->config.count; i++)
+		if (!strcmp(s->config.entries[i].section, section))
+			return 0;
+	if (!section)
+		return 0;
+	enum error_kind kind = settings_place(s, OPT_USE, &place);
+	return error_set(err, kind, "%s: %s sets nothing in a section [%.100s]", place,
+			 s->config.path ? s->config.path : "no configuration", section);
+}
+
 int settings_load(struct settings *ret, const struct options *options, struct error *err)
 {
 	struct settings s = { .flags = options, .means = MEANS_INIT };
@@ -451,10 +468,11 @@ int settings_load(struct settings *ret, const struct options *options, struct er
 	policy_init(&s.policy);
 	load_strings(&s);
 	load_prices(&s);
-	if (load_color(&s, err) || load_limits(&s, err) || load_budget(&s, err) ||
-	    load_choices(&s, err) || load_sandbox(&s, err) || load_roles(&s, err) ||
-	    load_model_options(&s, err) || check_prompts(&s, err) || load_rules(&s, err) ||
-	    load_allow(&s, err) || load_redact(&s, err) || load_rest(&s, err)) {
+	if (check_profile(&s, err) || load_color(&s, err) || load_limits(&s, err) ||
+	    load_budget(&s, err) || load_choices(&s, err) || load_sandbox(&s, err) ||
+	    load_roles(&s, err) || load_model_options(&s, err) || check_prompts(&s, err) ||
+	    load_rules(&s, err) || load_allow(&s, err) || load_redact(&s, err) ||
+	    load_rest(&s, err)) {
 		settings_release(&s);
 		return -1;
 	}

@@ -9,20 +9,29 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 /* --- where a value comes from --- */
 
+#define VARIABLE_SIZE 64
+
+static void name_variable(const char *name, char ret[VARIABLE_SIZE])
+{
+	size_t n = (size_t)snprintf(ret, VARIABLE_SIZE, "ASSAY_");
+
+	for (; *name && n < VARIABLE_SIZE - 1; name++)
+		ret[n++] = *name == '-' ? '_' : (char)toupper((unsigned char)*name);
+	ret[n] = '\0';
+}
+
 const char *settings_environment(const char *name)
 {
-	char variable[64] = "ASSAY_";
-	size_t n = strlen(variable);
+	char variable[VARIABLE_SIZE];
 
-	for (; *name && n < sizeof(variable) - 1; name++)
-		variable[n++] = *name == '-' ? '_' : (char)toupper((unsigned char)*name);
-	variable[n] = '\0';
+	name_variable(name, variable);
 	return getenv(variable);
 }
 
@@ -32,6 +41,16 @@ char *settings_profile_section(const struct settings *s)
 	const char *use = settings_text(s, OPT_USE, NULL);
 
 	return use ? mem_printf("profile %s", use) : NULL;
+}
+
+/* The line of the configuration that sets an option, the profile's before the rest; NULL: none. */
+static const struct config_entry *configured(const struct settings *s, enum option_id id)
+{
+	const char *name = option_table[id].name;
+	cleanup_free char *section = id == OPT_USE ? NULL : settings_profile_section(s);
+	const struct config_entry *entry = section ? config_find(&s->config, section, name) : NULL;
+
+	return entry ? entry : config_find(&s->config, "", name);
 }
 
 const char *settings_text(const struct settings *s, enum option_id id, const char **ret_origin)
@@ -54,12 +73,7 @@ const char *settings_text(const struct settings *s, enum option_id id, const cha
 	if (text && *text)
 		return text;
 	*ret_origin = "configuration";
-	cleanup_free char *section = id == OPT_USE ? NULL : settings_profile_section(s);
-	const struct config_entry *entry = NULL;
-	if (section)
-		entry = config_find(&s->config, section, row->name);
-	if (!entry)
-		entry = config_find(&s->config, "", row->name);
+	const struct config_entry *entry = configured(s, id);
 	if (entry)
 		return entry->value;
 	*ret_origin = "default";
@@ -127,13 +141,34 @@ void settings_free_options(struct options *o)
 	free(o);
 }
 
+enum error_kind settings_place(const struct settings *s, enum option_id id, char **ret_place)
+{
+	const char *origin, *name = option_table[id].name;
+
+	settings_text(s, id, &origin);
+	if (!strcmp(origin, "flag")) {
+		*ret_place = mem_printf("--%s", name);
+		return ERR_USAGE;
+	}
+	const struct config_entry *line =
+		!strcmp(origin, "configuration") ? configured(s, id) : NULL;
+	if (line) {
+		*ret_place = mem_printf("%s:%d: %s", s->config.path, line->line, name);
+	} else {
+		char variable[VARIABLE_SIZE];
+
+		name_variable(name, variable);
+		*ret_place = mem_strdup(variable);
+	}
+	return ERR_CONFIG;
+}
+
 int settings_bad(const struct settings *s, enum option_id id, const char *wanted, struct error *err)
 {
-	const char *origin, *text = settings_text(s, id, &origin);
-	bool flag = !strcmp(origin, "flag");
+	cleanup_free char *place = NULL;
+	enum error_kind kind = settings_place(s, id, &place);
 
-	return error_set(err, flag ? ERR_USAGE : ERR_CONFIG, "%s%s%s: \"%.100s\" is not %s",
-			 flag ? "--" : origin, flag ? "" : " ", option_table[id].name, text,
+	return error_set(err, kind, "%s: \"%.100s\" is not %s", place, settings_text(s, id, NULL),
 			 wanted);
 }
 

@@ -40,7 +40,7 @@ struct settings {
 /* An option that may be repeated has a line for each value in the file. */
 
 /* The text of an option by precedence; NULL when nothing sets it. *ret_origin
- * (may be NULL) becomes "--flag", "ASSAY_X", "file:line" or "default". */
+ * (may be NULL) becomes "flag", "environment", "configuration" or "default". */
 const char *settings_text(const struct settings *s, enum option_id id, const char **ret_origin);
 
 /* An option as a whole number from 1, or from 0, as a size or as a switch; *ret stays as it is when
@@ -65,6 +65,9 @@ char *settings_profile_section(const struct settings *s);
 void settings_fill_options(struct settings *s);
 void settings_free_options(struct options *o);
 
+/* Where an option that is set is set: "--timeout", "ASSAY_TIMEOUT", "FILE:3: timeout" (caller
+ * frees). Returns the kind of an error of its value. */
+enum error_kind settings_place(const struct settings *s, enum option_id id, char **ret_place);
 /* The error of a value that is not what is wanted, with where it stands. Returns -1. */
 int settings_bad(const struct settings *s, enum option_id id, const char *wanted,
 		 struct error *err);

@@ -163,6 +163,14 @@ run ask --timeout
 is "$code" 2 'an option without its value'
 run exec --judge-me x
 is "$code" 2 'an option of nobody'
+unlike "$err" 'stands behind' 'before FILE it can be nothing else'
+printf 'import sys\nprint(sys.argv[1:])\n' >told.py
+run exec told.py --verbose
+like "$code $err" '^2 .*unknown option --verbose; .*; an argument that begins with - stands behind --$' 'after it, where an argument stands is said'
+run exec told.py -n 3
+like "$code $err" '^2 .*unknown option -n; .* stands behind --$' 'of one letter, too'
+run exec -q told.py -- --verbose -n 3
+is "$code $out" "0 ['--verbose', '-n', '3']" 'and it is one there'
 run ask --json=yes x
 is "$code" 2 'a switch with a value'
 is "$out" '' 'nothing of it goes to standard output'
@@ -191,6 +199,7 @@ if command -v groff >/dev/null; then
 else
 	skip 'groff has nothing to warn of' 'no groff here'
 fi
+is "$(grep -B 1 '^For: ' assay.1 | grep -v '^For: \|^--' | sort -u)" .br 'who takes an option stands on a line of its own'
 is "$(sed -n '/^\.SS assay ask/,/^\.SS/p' assay.1 | grep -c '^\.PP$')" 2 'a paragraph of the help is one of the page'
 missing=$(for command in $commands; do grep -q "^\.SS assay $command" assay.1 || echo "$command"; done)
 is "$missing" '' 'and every command'

@@ -86,7 +86,7 @@ is "$code" 2 'a switch takes no value'
 printf 'keep-bytes = lots\n' >"$XDG_CONFIG_HOME/assay/config.ini"
 run log prune
 is "$code" 5 'a bad value of the configuration is refused'
-like "$err" 'configuration keep-bytes' 'and named'
+like "$err" 'config\.ini:1: keep-bytes: "lots" is not' 'and named with its line'
 rm "$XDG_CONFIG_HOME/assay/config.ini"
 run log rm last --dry-run
 is "$code $("$ASSAY" log list --json | jq length)" '0 2' 'log rm --dry-run removes nothing'

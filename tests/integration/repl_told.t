@@ -48,6 +48,31 @@ line '/nonsense'
 sees '^  /help lists them, and a blank first$' 'nor an error'
 close
 
+# --- a question that came to no program ---
+
+forget
+say code "$(program 'print("the program")')"
+say code "$(program 'print("too late")')" '{"delay_ms": 600000}'
+open $quick
+line 'first'
+see '^the program$'
+until_true at_prompt
+line 'second'
+see '^writing the program'
+keys C-c
+until_true at_prompt
+clear
+line '/code'
+sees '^  program; /undo goes back to the one' 'what to do to have the program before it'
+lacks 'yet' 'which there is'
+until_true at_prompt
+line '/undo'
+see 'forgotten'
+until_true at_prompt
+line '/code'
+sees '^print\("the program"\)$' 'after /undo'
+close
+
 # --- memory ---
 
 columns=80

@@ -132,13 +132,14 @@ static void test_bad_flags_are_usage_errors(void **state)
 		{ "--option", "novalue", "KEY=VALUE" },
 		{ "--sandbox", "moon", "there is: native (" },
 		{ "--sandbox", "ssh", "ssh:[USER@]HOST (" },
-		{ "--sandbox", "docker", "docker:IMAGE (" },
+		{ "--sandbox", "docker", "\"docker\" is not complete: docker:IMAGE (" },
 		{ "--oci-runtime", "runc", "--sandbox oci" },
 		{ "--image", "debian", "--sandbox docker" },
+		{ "--use", "strict", "sets nothing in a section [profile strict]" },
 	};
 
 	(void)state;
-	write_config("");
+	write_config("[profile other]\nprofile = strict\n");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		refuse_flag(cases[i][0], cases[i][1], cases[i][2]);
 }
@@ -154,7 +155,7 @@ static void test_a_bad_variable_is_a_configuration_error(void **state)
 	struct settings s;
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), -1);
 	assert_int_equal(err.kind, ERR_CONFIG);
-	assert_non_null(strstr(err.message, "lots"));
+	assert_non_null(strstr(err.message, "ASSAY_MEMORY: \"lots\""));
 	options_release(&o);
 	unsetenv("ASSAY_MEMORY");
 	error_clear(&err);
@@ -164,6 +165,29 @@ static void test_a_bad_variable_is_a_configuration_error(void **state)
 	assert_non_null(strstr(err.message, "there is: native ("));
 	options_release(&o);
 	unsetenv("ASSAY_SANDBOX");
+}
+
+static void refuse_config(const char *text, const char *expected)
+{
+	struct error err = ERROR_INIT;
+	struct settings s;
+	struct options o;
+
+	write_config(text);
+	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), -1);
+	assert_int_equal(err.kind, ERR_CONFIG);
+	if (!strstr(err.message, expected))
+		fail_msg("\"%s\" does not say \"%s\"", err.message, expected);
+	options_release(&o);
+}
+
+static void test_a_bad_line_is_named(void **state)
+{
+	(void)state;
+	refuse_config("warm = 2\nmemory = lots\n", ":2: memory: \"lots\"");
+	refuse_config("use = small\nmemory = 1G\n[profile small]\nmemory = lots\n",
+		      ":4: memory: \"lots\"");
+	refuse_config("use = smal\n[profile small]\nmemory = 1G\n", ":1: use: ");
 }
 
 static void test_units(void **state)
@@ -387,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_precedence),
 		cmocka_unit_test(test_bad_flags_are_usage_errors),
 		cmocka_unit_test(test_a_bad_variable_is_a_configuration_error),
+		cmocka_unit_test(test_a_bad_line_is_named),
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_json_there_and_back),
 		cmocka_unit_test(test_defaults_are_those_of_the_policy),

@@ -145,7 +145,7 @@ static int tell_layers(struct terminal *term, const struct json *report, struct 
 			 required ? TERM_RED :
 				    TERM_YELLOW,
 			 err) < 0 ||
-		    term_outf(term, err, "%-20s %-12s ", json_get_string(l, "name"),
+		    term_outf(term, err, "%-20s %-12s  ", json_get_string(l, "name"),
 			      json_get_string(l, "in_force")) < 0 ||
 		    term_out_style(term, TERM_DIM, err, "%s\n", json_get_string(l, "proof")) < 0)
 			return -1;

@@ -112,7 +112,7 @@ static void add_takers(struct buf *out, const struct option_row *row)
 	for (const struct command *c = command_table; c->name; c++)
 		if (row->commands & c->bit)
 			buf_addf(out, "%s%s",
-				 count++ ? ", " : "For: ", *c->name ? c->name : "(none)");
+				 count++ ? ", " : ".br\nFor: ", *c->name ? c->name : "(none)");
 	buf_addstr(out, ".\n");
 }
 

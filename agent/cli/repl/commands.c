@@ -64,6 +64,14 @@ static void do_files(struct repl *r, const char *argument)
 		repl_list_file(r->term, &r->files.files[i]);
 }
 
+/* The last question may have ended before there was one, which does not undo those before it. */
+static const char *none_of_last(const struct repl *r, const char *none)
+{
+	return r->turn_count && r->before[r->turn_count - 1].has_last ?
+		       "the last question came to no program; /undo goes back to the one before" :
+		       none;
+}
+
 static bool need_code(const struct repl *r)
 {
 	static const char none[] = "there is no program yet";
@@ -71,7 +79,7 @@ static bool need_code(const struct repl *r)
 	if (!repl_need_last(r, none))
 		return false;
 	if (!r->last.code)
-		term_error(r->term, "%s", none);
+		term_error(r->term, "%s", none_of_last(r, none));
 	return r->last.code;
 }
 
@@ -387,7 +395,7 @@ static void show_output(const struct repl *r)
 		return;
 	struct error err = ERROR_INIT;
 	if (!r->last.executed)
-		term_error(r->term, "%s", none);
+		term_error(r->term, "%s", none_of_last(r, none));
 	else if (console_whole_output(r->term, &r->last.execution, &err) < 0)
 		term_error(r->term, "%s", err.message);
 }

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -21,9 +22,11 @@
 
 static struct {
 	bool open, pastes;
-	int terminal, lent; /* how often */
+	int terminal, lent;		       /* how often */
+	volatile sig_atomic_t left, came_back; /* to the shell, by Ctrl-Z, and from it */
 	struct termios before, quiet;
-	unsigned char *held; /* owned */
+	struct sigaction stops, goes_on; /* as they were before */
+	unsigned char *held;		 /* owned */
 	size_t at, len;
 } keyboard = { .terminal = -1 };
 
@@ -50,6 +53,77 @@ static struct termios quiet_of(struct termios modes)
 	return modes;
 }
 
+/* Ctrl-Z: a shell is given the terminal as it was, and takes it for what it wants. */
+static void leave_to_shell(void)
+{
+	if (keyboard.lent)
+		return;
+	keyboard.left = 1;
+	send_sequence(PASTE_OFF);
+	tcsetattr(STDIN_FILENO, TCSANOW, &keyboard.before);
+}
+
+void keyboard_prepare(void)
+{
+	if (!keyboard.open || keyboard.lent)
+		return;
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &keyboard.quiet);
+	if (keyboard.left)
+		send_sequence(PASTE_ON);
+	keyboard.left = 0;
+}
+
+bool keyboard_came_back(void)
+{
+	bool came_back = keyboard.came_back;
+
+	keyboard.came_back = 0;
+	return came_back;
+}
+
+/* In the background it is left until a line is read: the run may end there. */
+static void on_continue(int number)
+{
+	int saved = errno;
+
+	(void)number;
+	if (tcgetpgrp(STDIN_FILENO) == getpgrp())
+		keyboard_prepare();
+	keyboard.came_back = 1;
+	errno = saved;
+}
+
+/* It stops as it would without us. Who has no shell to go back to does not stop at all. */
+static void on_stop(int number)
+{
+	const struct sigaction stop = { .sa_handler = SIG_DFL };
+	struct sigaction own;
+	int saved = errno;
+	sigset_t set;
+
+	leave_to_shell();
+	sigaction(number, &stop, &own);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	raise(number);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	sigaction(number, &own, NULL);
+	on_continue(SIGCONT);
+	errno = saved;
+}
+
+/* What who started us ignores stays ignored. */
+static void listen_for_stops(void)
+{
+	const struct sigaction stops = { .sa_handler = on_stop, .sa_flags = SA_RESTART };
+	const struct sigaction goes_on = { .sa_handler = on_continue, .sa_flags = SA_RESTART };
+
+	sigaction(SIGTSTP, NULL, &keyboard.stops);
+	if (keyboard.stops.sa_handler != SIG_IGN)
+		sigaction(SIGTSTP, &stops, NULL);
+	sigaction(SIGCONT, &goes_on, &keyboard.goes_on);
+}
+
 void keyboard_open(int terminal, bool pastes)
 {
 	const char *type = getenv("TERM");
@@ -61,8 +135,11 @@ void keyboard_open(int terminal, bool pastes)
 	keyboard.lent = 0;
 	keyboard.pastes = pastes && isatty(STDERR_FILENO) && type && *type && strcmp(type, "dumb");
 	keyboard.open = tcsetattr(STDIN_FILENO, TCSADRAIN, &keyboard.quiet) == 0;
-	if (keyboard.open)
-		send_sequence(PASTE_ON);
+	if (!keyboard.open)
+		return;
+	keyboard.left = 0;
+	send_sequence(PASTE_ON);
+	listen_for_stops();
 }
 
 void keyboard_restore(void)
@@ -75,6 +152,8 @@ void keyboard_close(void)
 {
 	if (!keyboard.open)
 		return;
+	sigaction(SIGTSTP, &keyboard.stops, NULL);
+	sigaction(SIGCONT, &keyboard.goes_on, NULL);
 	send_sequence(PASTE_OFF);
 	keyboard_restore();
 	free(keyboard.held);

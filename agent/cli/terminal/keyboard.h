@@ -17,6 +17,12 @@ void keyboard_open(int terminal, bool pastes);
 /* As it was before. What is held is gone. */
 void keyboard_close(void);
 
+/* Before a line is read: a shell that had the terminal meanwhile (Ctrl-Z, then fg) may have left it
+ * in other modes. */
+void keyboard_prepare(void);
+/* Has a shell written below what stood there, since this was last asked? */
+bool keyboard_came_back(void);
+
 /* For a question or another program, which need the terminal as it was; what was typed before is
  * kept aside, so that it answers nothing. Nothing happens where the keyboard is not open; may
  * nest. */

@@ -131,6 +131,7 @@ static struct api {
 	__typeof__(rl_redisplay) *rl_redisplay;
 	__typeof__(rl_ding) *rl_ding;
 	__typeof__(rl_resize_terminal) *rl_resize_terminal;
+	__typeof__(rl_forced_update_display) *rl_forced_update_display;
 	__typeof__(rl_tty_set_echoing) *rl_tty_set_echoing;
 	__typeof__(rl_prep_term_function) *rl_prep_term_function;
 	__typeof__(rl_deprep_term_function) *rl_deprep_term_function;
@@ -176,6 +177,7 @@ static const struct {
 	SYMBOL(rl_redisplay),
 	SYMBOL(rl_ding),
 	SYMBOL(rl_resize_terminal),
+	SYMBOL(rl_forced_update_display),
 	SYMBOL(rl_tty_set_echoing),
 	SYMBOL(rl_prep_term_function),
 	SYMBOL(rl_deprep_term_function),
@@ -228,8 +230,11 @@ static int read_key(FILE *stream)
 	(void)stream;
 	unsigned char c;
 	enum key key;
-	while ((key = next_key(reading, &c)) == KEY_NONE)
+	while ((key = next_key(reading, &c)) == KEY_NONE) {
 		api.rl_resize_terminal();
+		if (keyboard_came_back())
+			api.rl_forced_update_display();
+	}
 	if (key == KEY_READ)
 		return c;
 	if (key == KEY_END)
@@ -327,10 +332,12 @@ static int on_tab(int count, int key)
 	return 0;
 }
 
-/* The keyboard is in its modes already (keyboard.h), also between two lines. */
+/* The keyboard is in its modes between two lines, too (keyboard.h). */
 static void prepare_terminal(int meta)
 {
 	(void)meta;
+	keyboard_prepare();
+	keyboard_came_back();
 	api.rl_tty_set_echoing(1);
 }
 
