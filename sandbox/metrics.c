@@ -6,6 +6,8 @@
 
 #include "base/json.h"
 
+#define MS_MAX 1e13 /* of three hundred years */
+
 static void set_ms(struct json *object, const char *name, double ms)
 {
 	json_set(object, name, ms < 0 ? json_new_null() : json_new_number(ms));
@@ -29,14 +31,29 @@ struct json *sandbox_metrics_json(const struct sandbox_metrics *m)
 	return object;
 }
 
+/* A time that can be; it may come from anybody. */
+static double read_ms(const struct json *object, const char *key, double unknown)
+{
+	double ms = json_get_number(object, key, unknown);
+
+	return ms >= 0 && ms <= MS_MAX ? ms : unknown;
+}
+
+static int64_t read_count(const struct json *object, const char *key)
+{
+	int64_t count = json_get_int(object, key, -1);
+
+	return count < 0 ? -1 : count;
+}
+
 void sandbox_metrics_read(const struct json *object, struct sandbox_metrics *ret)
 {
 	*ret = (struct sandbox_metrics){
-		.wall_ms = json_get_number(object, "wall_ms", 0),
-		.user_ms = json_get_number(object, "user_ms", -1),
-		.system_ms = json_get_number(object, "system_ms", -1),
-		.peak_memory_bytes = json_get_int(object, "peak_memory_bytes", -1),
-		.peak_pids = json_get_int(object, "peak_pids", -1),
-		.written_bytes = json_get_int(object, "written_bytes", -1),
+		.wall_ms = read_ms(object, "wall_ms", 0),
+		.user_ms = read_ms(object, "user_ms", -1),
+		.system_ms = read_ms(object, "system_ms", -1),
+		.peak_memory_bytes = read_count(object, "peak_memory_bytes"),
+		.peak_pids = read_count(object, "peak_pids"),
+		.written_bytes = read_count(object, "written_bytes"),
 	};
 }

@@ -106,11 +106,10 @@ static struct json *read_answer(const struct buf *body, long status, struct sand
 		answer = call_json(at, strcspn(at, "\n"), err);
 	} else {
 		cleanup_free char *said = call_message(body);
-		error_set(err, ERR_SANDBOX, "the session answers %ld %s%s%.200s", status,
-			  json_get_string(document, "status") ?
-				  json_get_string(document, "status") :
-				  "",
-			  *said ? ": " : "", said);
+		const char *word = json_get_string(document, "status");
+
+		error_set(err, ERR_SANDBOX, "the session answers %ld%s%s%s%.200s", status,
+			  word ? " " : "", word ? word : "", *said ? ": " : "", said);
 		err->begun = call_may_have_run(status);
 	}
 	if (answer && ms >= 0) {

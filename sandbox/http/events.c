@@ -35,11 +35,13 @@ static void hear_output(struct events *e, const struct json *data)
 }
 
 /* "event: NAME\ndata: JSON", which is how the server writes one. */
-static void take_event(struct events *e, const char *text, size_t len)
+static void take_event(struct events *e, char *text, size_t len)
 {
 	static const char event[] = "event: ", data[] = "\ndata: ";
 	const char *at = memmem(text, len, data, strlen(data));
 
+	if (e->headers)
+		call_hide(e->headers, text, len);
 	if (!at || strncmp(text, event, strlen(event)))
 		return;
 	at += strlen(data);

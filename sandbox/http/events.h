@@ -11,11 +11,12 @@ struct events {
 	struct buf text;     /* not yet cut into events */
 	struct json *answer; /* the result, or what refuses; owned */
 	const struct sandbox_watch *watch;
+	const struct call_headers *headers; /* that an answer may quote; NULL: none */
 	uint64_t heard[2]; /* bytes of standard output and error that the watch was told */
 };
-#define EVENTS_INIT(watch_)                                          \
-	{                                                            \
-		.text = BUF_INIT(CALL_ANSWER_MAX), .watch = (watch_) \
+#define EVENTS_INIT(watch_, headers_)                                                       \
+	{                                                                                   \
+		.text = BUF_INIT(CALL_ANSWER_MAX), .watch = (watch_), .headers = (headers_) \
 	}
 void events_release(struct events *e);
 #define cleanup_events __attribute__((cleanup(events_release)))

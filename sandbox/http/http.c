@@ -32,8 +32,9 @@ static void service_free(void *self)
 
 /* --- asking --- */
 
-static struct json *refused(long status, const struct events *s, struct error *err)
+static struct json *refused(long status, struct events *s, struct error *err)
 {
+	call_hide(s->headers, s->text.data, s->text.len);
 	cleanup_buf struct buf all = BUF_INIT(1 << 16);
 	cleanup_free char *printed = s->answer ? json_print(s->answer) : NULL;
 
@@ -59,7 +60,7 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 	const struct service *s = self;
 	cleanup_free char *body = json_print(ask->request);
 	cleanup_call_headers struct call_headers headers = { .count = 0 };
-	cleanup_events struct events stream = EVENTS_INIT(ask->watch);
+	cleanup_events struct events stream = EVENTS_INIT(ask->watch, &headers);
 	struct buf unused = BUF_INIT(0);
 	struct call call = {
 		.url = s->url,

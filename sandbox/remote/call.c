@@ -21,6 +21,7 @@
 #define WAIT_MS	    250 /* before the second one; doubles */
 #define WAIT_MAX_MS 10000
 #define MESSAGE_MAX 300
+#define KEY_LEAST   8 /* a shorter one could be part of any word */
 
 void call_header(struct call_headers *h, const char *format, ...)
 {
@@ -48,6 +49,34 @@ void call_headers_release(struct call_headers *h)
 }
 
 /* --- credentials --- */
+
+/* What of a header line is one; NULL: nothing is. */
+static const char *credential_of(const char *line)
+{
+	static const char *const names[] = {
+		"Authorization: Bearer ", "X-API-Key: ",      "Modal-Key: ",
+		"Modal-Secret: ",	  "X-Access-Token: ", "X-Amz-Security-Token: "
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(line, names[i], strlen(names[i])))
+			return line + strlen(names[i]);
+	return NULL;
+}
+
+void call_hide(const struct call_headers *headers, char *text, size_t len)
+{
+	for (size_t i = 0; i < headers->count; i++) {
+		const char *key = credential_of(headers->list[i]);
+		const size_t key_len = key ? strlen(key) : 0;
+
+		if (key_len < KEY_LEAST)
+			continue;
+		for (char *at = text; (at = memmem(at, len - (size_t)(at - text), key, key_len));
+		     at += key_len)
+			memset(at, '*', key_len);
+	}
+}
 
 int call_secret(const struct sandbox_options *options, const char *name, const char **ret,
 		struct error *err)
@@ -201,6 +230,7 @@ int call_make(struct http *http, const struct call *c, long *ret_status, struct 
 		}
 	}
 	*ret_status = r.status;
+	call_hide(c->headers, ret_body->data, ret_body->len);
 	return r.end == HTTP_END_DONE ? 0 : fail(&r, err);
 }
 

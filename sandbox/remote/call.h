@@ -24,6 +24,10 @@ void call_header(struct call_headers *headers, const char *format, ...)
 void call_headers_release(struct call_headers *headers);
 #define cleanup_call_headers __attribute__((cleanup(call_headers_release)))
 
+/* A service may quote the credential that it was sent: stars in its place. call_make does so in
+ * what it keeps; whoever takes a body or a header line as it comes has to. */
+void call_hide(const struct call_headers *headers, char *text, size_t len);
+
 struct call {
 	const char *method; /* NULL: POST with a body, else GET */
 	const char *url;

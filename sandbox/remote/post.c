@@ -95,6 +95,8 @@ static int fetch(const struct post *p, struct http *http, const struct remote_as
 					   .self = location };
 
 		if (!url || !is_there(p->url, url)) {
+			if (url)
+				call_hide(&p->headers, url, strlen(url));
 			error_set(err, ERR_SANDBOX,
 				  "the service says that its answer is elsewhere: %.200s",
 				  url ? url : "nowhere");

@@ -145,7 +145,7 @@ static int check_environment(const struct served *s, const struct json *e, struc
 static int ask_environments(struct served *s, struct error *err)
 {
 	cleanup_json struct json *request = wire_request("describe");
-	cleanup_events struct events events = EVENTS_INIT(NULL);
+	cleanup_events struct events events = EVENTS_INIT(NULL, NULL);
 	int status = ask(s, request, ASK_MS, -1, &events, err);
 
 	err->begun = false; /* nothing runs of that */
@@ -208,7 +208,7 @@ static int run_there(struct served *s, const struct sandbox_job *job,
 		     struct error *err)
 {
 	cleanup_json struct json *request = wire_request("run"), *jobs = json_array();
-	cleanup_events struct events events = EVENTS_INIT(watch);
+	cleanup_events struct events events = EVENTS_INIT(watch, NULL);
 
 	json_append(jobs, wire_job(job));
 	json_set(request, "jobs", TAKE_PTR(jobs));

@@ -137,6 +137,24 @@ static void test_a_result_arrives_whole(void **state)
 	assert_string_equal(got.detail, "memory limit reached");
 }
 
+/* They are told people as they are. */
+static void test_measures_that_cannot_be(void **state)
+{
+	static const char said[] = "{\"wall_ms\":-1e300,\"user_ms\":1e300,\"system_ms\":-7,"
+				   "\"peak_memory_bytes\":-5,\"peak_pids\":\"x\","
+				   "\"written_bytes\":-9000000000}";
+	struct error err = ERROR_INIT;
+	cleanup_json struct json *json = json_parse(said, strlen(said), 0, &err);
+	struct sandbox_metrics m;
+
+	(void)state;
+	assert_non_null(json);
+	sandbox_metrics_read(json, &m);
+	assert_true(m.wall_ms >= 0 && m.wall_ms < 1 && m.user_ms < 0 && m.user_ms > -2);
+	assert_true(m.system_ms > -2 && m.peak_memory_bytes == -1 && m.peak_pids == -1);
+	assert_true(m.written_bytes == -1);
+}
+
 #define STREAMS "\"stdout\":{\"base64\":\"\",\"total\":0},\"stderr\":{\"base64\":\"\",\"total\":0}"
 #define EXITED	"{\"outcome\":\"exit\",\"exit_code\":0," STREAMS
 
@@ -278,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_what_a_refusal_says),
 		cmocka_unit_test(test_what_a_service_asks_to_wait),
+		cmocka_unit_test(test_measures_that_cannot_be),
 		cmocka_unit_test(test_an_answer_that_is_heavy),
 	};
 

@@ -8,9 +8,9 @@ files_through() { # sandbox [options]
 	has_tried files
 	printf 'given\n' >in.txt
 	printf '%s\n' 'import os' 'open(os.environ.get("ASSAY_OUT", "/out") + "/a", "wb").write(bytes(range(256)))' \
-		'print(open(os.environ.get("ASSAY_IN", "/in") + "/in.txt").read())' >p.py
+		'print(open(os.environ.get("ASSAY_IN", "/in") + "/in.txt").read())' >files.py
 	rm -rf out
-	run exec --sandbox "$1" --json -f in.txt --out out "${@:2}" p.py
+	run exec --sandbox "$1" --json -f in.txt --out out "${@:2}" files.py
 	is "$code $(field '.outcome, .stdout, .isolation.backend' | tr -d '\n')" "0 exitgiven$1" "$1: exec, files in"
 	is "$(sha256sum <out/a)" "$(printf '%b' "$(printf '\\x%02x' $(seq 0 255))" | sha256sum)" "$1: a file out"
 }

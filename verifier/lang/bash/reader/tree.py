@@ -22,7 +22,7 @@
 #				program's own: what else looks like a path is no more than text
 #	lists md5sum		a file says which files it reads
 #	coproc			of something else than a function of the program
-#	no tree: ...		alone: shfmt is not there, or does not read this
+#	no tree: ...		alone: shfmt is not there, or does not read this, which bash does
 import functools
 import json
 import os
