@@ -41,7 +41,7 @@ tm new-session -d -s assay -x "$columns" -y "$rows" "PS1='shell> ' exec bash --n
 until_true at_shell || echo 'Bail out! no shell'
 modes before.txt
 line "$(quote "$ASSAY" --script s.jsonl --role-model plan=off --role-model judge=off --role-model answer=off \
-	--require ran --timeout 60 --profile off -f files)"
+	--require ran --timeout 600 --max-exec-seconds 900 --profile off -f files)"
 see '^assay>'
 
 # --- at the prompt ---
