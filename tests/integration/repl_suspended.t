@@ -8,10 +8,11 @@ command -v bash >/dev/null || skip_all 'no bash here'
 columns=80
 rows=40
 
+# A program that says when it runs, and goes on when the test ends what it waits for.
 waits() { # name, what it prints at last
-	program "import os, time
+	program "import subprocess
 print('begun $1', flush=True)
-while not os.path.exists('/in/files/$1'): time.sleep(0.05)
+subprocess.run(['tail-$$-$1', '-f', '/dev/null'], executable='/usr/bin/tail')
 print('$2')"
 }
 at_shell() {
@@ -32,7 +33,6 @@ goes_on() {
 	until_true has_terminal
 }
 
-mkdir files
 forget
 say code "$(waits one 'first answer')"
 say code "$(program 'print("second answer")')"
@@ -41,7 +41,7 @@ tm new-session -d -s assay -x "$columns" -y "$rows" "PS1='shell> ' exec bash --n
 until_true at_shell || echo 'Bail out! no shell'
 modes before.txt
 line "$(quote "$ASSAY" --script s.jsonl --role-model plan=off --role-model judge=off --role-model answer=off \
-	--require ran --timeout 60 --profile off -f files)"
+	--require ran --timeout 600 --max-exec-seconds 900 --profile off)"
 see '^assay>'
 
 # --- at the prompt ---
@@ -61,14 +61,15 @@ keys Enter
 
 # --- in a run ---
 
-sees 'begun one' 'and sent'
+until_true pgrep -f "tail-$$-one" >/dev/null
+ok $? 'and sent'
 keys C-z
 until_true at_shell
 ok $? 'Ctrl-Z in a run, too, goes back to the shell'
 modes run.txt
 is "$(cat run.txt)" "$(cat before.txt)" 'whose terminal is as it was'
 goes_on
-: >files/one
+pkill -f "tail-$$-one"
 keys -l 'typed early'
 sees '^first answer$' 'fg goes on with the run'
 sees '^assay> typed early$' 'what was typed since waits in the line'
