@@ -1,4 +1,4 @@
-/* JSON documents (agent/README.md) that are made of several modules' parts. */
+/* JSON documents (agent/cli/README.md) that are made of several modules' parts. */
 #ifndef AGENT_RENDER_H
 #define AGENT_RENDER_H
 

@@ -124,7 +124,7 @@ void replay_step_end(struct replay *p, struct pause_ops *ret);
 int replay_tell_quit(const struct replay *p, struct error *err);
 
 /* --- agent/cli/replay/changes.c: what is not as it was where it ran --- */
-/* [{"name","before","after"}], those of a language with more (agent/README.md).
+/* [{"name","before","after"}], those of a language with more (agent/cli/README.md).
  * Caller frees. */
 struct json *replay_changes(struct replay *p);
 
