@@ -135,7 +135,7 @@ const struct command command_table[] = {
 	  "%%writefile, %cd, %env, %time, %ls and their like, name? and await outside of functions "
 	  "do what they do there. What would install something, %timeit and every other magic are "
 	  "refused by cell and line before any FILE runs; --profile standard refuses lines of the "
-	  "shell and such an await, too.\n"
+	  "shell, too.\n"
 	  "With --socket PATH the code runs in an interpreter that waits at your own `assay serve "
 	  "--socket PATH`, with the same record here (not with --warm 0). The socket must be "
 	  "yours, 0600, and so must who listens. When nobody listens, a line says so and the code "

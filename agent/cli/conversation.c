@@ -211,7 +211,8 @@ static void take_context(struct terminal *term, struct recording *r, const struc
 	r->redactions = NULL;
 	if (rc < 0)
 		return;
-	conversation_tell_secrets(term, secrets);
+	if (c->context.count)
+		conversation_tell_secrets(term, secrets);
 	free(c->context.name);
 	c->context.name = mem_strdup(c->session);
 	c->cells = t->task.context ? t->task.context->count : 0;

@@ -144,10 +144,12 @@ static int load_question(const struct recording *r, struct task *t, struct error
 	t->mark = mem_strdup(json_get_string(e->data, "mark"));
 	t->lang = language_of(json_get_string(e->data, "lang"));
 	load_turns(e->data, t);
-	if (recording_blob(r, e->data, "prompt", &t->prompt, NULL, err) < 0 ||
+	struct recording uncounted = *r; /* no program starts from what was asked */
+	uncounted.redactions = NULL;
+	if (recording_blob(&uncounted, e->data, "prompt", &t->prompt, NULL, err) < 0 ||
 	    load_inputs(r, e->data, t, err) < 0 ||
 	    (json_get(e->data, "tests") &&
-	     recording_blob(r, e->data, "tests", &t->tests, NULL, err) < 0))
+	     recording_blob(&uncounted, e->data, "tests", &t->tests, NULL, err) < 0))
 		return -1;
 	return load_checks(e->data, t, err);
 }

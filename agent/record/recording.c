@@ -150,8 +150,9 @@ int recording_blob(const struct recording *r, const struct json *data, const cha
 	if (audit_blob_of(r->audit, data, name, &bytes, err) < 0 ||
 	    (r->redactions && audit_blob_redactions(r->audit, data, name, &redactions, err) < 0))
 		return -1;
-	if (r->redactions)
-		*r->redactions += redactions;
+	/* A copy of a log, or what was made of what was read, has only what stands there. */
+	if (r->redactions && (redactions > 0 || memmem(bytes.data, bytes.len, "[REDACTED:", 10)))
+		++*r->redactions;
 	size_t len;
 	*ret_bytes = buf_take(&bytes, &len);
 	if (ret_len)

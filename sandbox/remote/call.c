@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "sandbox/sandbox.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,6 +65,36 @@ static const char *credential_of(const char *line)
 	return NULL;
 }
 
+/* One character of JSON's text, which may be escaped: how many bytes spell it; 0: it is another. */
+static size_t spelled(const char *at, size_t len, char c)
+{
+	unsigned code;
+
+	if (len >= 1 && *at == c && c != '\\')
+		return 1;
+	if (len >= 2 && at[0] == '\\' && at[1] == c)
+		return 2;
+	if (len < 6 || memcmp(at, "\\u00", 4))
+		return 0;
+	const char digits[] = { at[4], at[5], '\0' };
+	return sscanf(digits, "%2x", &code) == 1 && code == (unsigned char)c ? 6 : 0;
+}
+
+/* How many bytes here are the key, as it is or as JSON may have it; 0: it is not here. */
+static size_t quoted(const char *at, size_t len, const char *key)
+{
+	size_t n = 0;
+
+	for (const char *c = key; *c; c++) {
+		size_t one = spelled(at + n, len - n, *c);
+
+		if (one == 0)
+			return 0;
+		n += one;
+	}
+	return n;
+}
+
 void call_hide(const struct call_headers *headers, char *text, size_t len)
 {
 	for (size_t i = 0; i < headers->count; i++) {
@@ -72,9 +103,12 @@ void call_hide(const struct call_headers *headers, char *text, size_t len)
 
 		if (key_len < KEY_LEAST)
 			continue;
-		for (char *at = text; (at = memmem(at, len - (size_t)(at - text), key, key_len));
-		     at += key_len)
-			memset(at, '*', key_len);
+		for (size_t at = 0; at < len; at++) {
+			size_t n = quoted(text + at, len - at, key);
+
+			memset(text + at, '*', n);
+			at += n ? n - 1 : 0;
+		}
 	}
 }
 
@@ -190,11 +224,18 @@ int call_wait_ms(const char *retry_after, int try)
 	return seconds > 0 && seconds * 1000 > ms ? (int)seconds * 1000 : ms;
 }
 
-static bool wait_for(const struct call *c, const struct http_response *r, int try)
+bool call_pause(int cancel_fd, int64_t until_ms)
 {
-	struct pollfd p = { .fd = c->cancel_fd, .events = POLLIN };
+	struct pollfd p = { .fd = cancel_fd, .events = POLLIN };
+	int64_t left;
 
-	return poll(&p, c->cancel_fd >= 0 ? 1 : 0, call_wait_ms(r->retry_after, try)) == 0;
+	while ((left = until_ms - clock_mono_ms()) > 0) {
+		int n = poll(&p, cancel_fd >= 0 ? 1 : 0, (int)left);
+
+		if (n > 0 || (n < 0 && errno != EINTR))
+			return false;
+	}
+	return true;
 }
 
 static int fail(const struct http_response *r, struct error *err)
@@ -224,7 +265,7 @@ int call_make(struct http *http, const struct call *c, long *ret_status, struct 
 		perform(http, c, deadline_ms, ret_body, &r);
 		if (!never_ran(&r) || try + 1 == TRIES || clock_mono_ms() >= deadline_ms)
 			break;
-		if (!wait_for(c, &r, try)) {
+		if (!call_pause(c->cancel_fd, clock_mono_ms() + call_wait_ms(r.retry_after, try))) {
 			r.end = HTTP_END_CANCELLED;
 			break;
 		}

@@ -62,6 +62,9 @@ bool call_may_have_run(long status);
  * service asks for by Retry-After, within bounds. */
 int call_wait_ms(const char *retry_after, int try);
 
+/* Until then by clock_mono_ms; a signal does not end it. False: cancelled. */
+bool call_pause(int cancel_fd, int64_t until_ms);
+
 /* What a service answered, parsed; NULL with ERR_SANDBOX: it is no JSON, or is heavy:
  * has more values than any answer has. */
 bool call_is_heavy(const char *text, size_t len);

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -68,16 +67,6 @@ static bool is_there(const char *url, const char *location)
 	       (location[len] == '/' || location[len] == '?');
 }
 
-/* A service that holds the request until the answer is there is asked at once; one that does not,
- * not more often than this. False: cancelled. */
-static bool pause_until(int64_t ms, int cancel_fd)
-{
-	struct pollfd p = { .fd = cancel_fd, .events = POLLIN };
-	int64_t left = ms - clock_mono_ms();
-
-	return left <= 0 || poll(&p, cancel_fd >= 0 ? 1 : 0, (int)left) == 0;
-}
-
 /* What takes long, from where it is said to be, again and again. */
 static int fetch(const struct post *p, struct http *http, const struct remote_ask *ask,
 		 char **location, long *ret_status, struct buf *answer, struct error *err)
@@ -103,7 +92,7 @@ static int fetch(const struct post *p, struct http *http, const struct remote_as
 			err->begun = true;
 			return -1;
 		}
-		bool cancelled = !pause_until(next_ms, ask->cancel_fd);
+		bool cancelled = !call_pause(ask->cancel_fd, next_ms);
 		next_ms = clock_mono_ms() + FETCH_EVERY_MS;
 		if (cancelled || call_make(http, &call, ret_status, answer, err) < 0) {
 			if (cancelled)

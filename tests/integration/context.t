@@ -42,6 +42,10 @@ cells secret 't = "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4f"'
 unlike "$err" 'secret' 'a cell with a secret in it'
 cells secret 'print(t[:4])'
 like "$err" 'does not have the secrets of the earlier programs' 'it is said that the log does not have it'
+run log export --bundle "$("$ASSAY" log list --limit 1 --json | jq -r '.[0].run')" -o secret.bundle
+run log import secret.bundle --db secret.db
+cells secret 'print(t[:4])' --db secret.db
+like "$err" 'does not have the secrets of the earlier programs' 'nor a copy of the log'
 cells b 'print("total" in globals())' --json
 is "$(jq -c '.cells[0].stdout, .cells[0].isolation.state, .cells[0].after' out.txt)" '"False\n"
 "fresh"

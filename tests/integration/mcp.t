@@ -335,6 +335,8 @@ def malformed():
                 (b'{"jsonrpc":"2.0"}', -32600, "nothing in it"),
                 (b'{"a":1,"a":2}', -32700, "a key twice"),
                 (b"[" * 100000, -32700, "depth"), (b"[" + b"1," * 200000 + b"1]", -32600, "values without number"),
+                (b'{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', -32700, "a number that is not held as id"),
+                (b'{"jsonrpc":"2.0","id":"a\\u0000","method":"ping"}', -32700, "a text that is not held as id"),
                 (b'"' + b"x" * (17 << 20) + b'"', -32600, "17 MiB")):
             same(answer(data), code, "malformed: " + name)
         for text, name in ((b'"a\\u0000b"', "a NUL"), (b'18446744073709551616', "a number beyond all"), (b'1,"code":2', "a member twice")):

@@ -88,6 +88,17 @@ until_true eval 'keys Enter; shows "Stopped"'
 ok $? 'in the background it waits for its terminal'
 goes_on
 see '^assay> *$'
+pkill -STOP -f "$ASSAY --script s.jsonl"
+until_true at_shell
+goes_on
+see '^assay> *$'
+tm set-buffer 'one
+two'
+tm paste-buffer -p
+sees '^two$' 'stopped by another signal, too, it takes what is pasted as one text'
+is "$("$ASSAY" log list --json | jq length)" 2 'of which no line is sent'
+keys C-c
+see '^assay> *$'
 keys -l '/quit'
 sees '^assay> /quit$' 'a conversation sent to the background is there after fg'
 keys Enter

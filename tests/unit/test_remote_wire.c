@@ -6,6 +6,7 @@
 #include "sandbox/remote/post.h"
 #include "sandbox/remote/wire.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <setjmp.h>
@@ -15,8 +16,12 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 static struct sandbox_job full_job(void)
 {
@@ -268,6 +273,52 @@ static void test_what_a_service_asks_to_wait(void **state)
 		assert_int_equal(call_wait_ms(hostile[i], 0), 10000);
 }
 
+/* Also as JSON may write it: a message is read from that afterwards. */
+static void test_a_key_that_is_quoted(void **state)
+{
+	static const char *const quotes[] = { "ab/cd+efgh12", "ab\\/cd\\u002Befgh12",
+					      "\\u0061b\\u002fcd+efgh1\\u0032" };
+	struct call_headers headers = { .count = 0 };
+
+	(void)state;
+	call_header(&headers, "X-API-Key: %s", quotes[0]);
+	for (size_t i = 0; i < ARRAY_SIZE(quotes); i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "[\"%s\", \"ab/cd\", \"\\u00\"]", quotes[i]);
+		call_hide(&headers, text, strlen(text));
+		assert_int_equal(strspn(text + 2, "*"), strlen(quotes[i]));
+		assert_string_equal(text + 2 + strlen(quotes[i]), "\", \"ab/cd\", \"\\u00\"]");
+	}
+	call_headers_release(&headers);
+}
+
+static void note(int number)
+{
+	(void)number;
+}
+
+/* A terminal's clock, or who comes back to it, is nobody who cancels. */
+static void test_a_signal_is_no_cancel(void **state)
+{
+	const struct itimerval every = { { 0, 2000 }, { 0, 2000 } }, none = { { 0, 0 }, { 0, 0 } };
+	const struct sigaction hear = { .sa_handler = note, .sa_flags = SA_RESTART };
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(sigaction(SIGALRM, &hear, NULL), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &every, NULL), 0);
+	const int64_t until_ms = clock_mono_ms() + 20;
+	assert_true(call_pause(ends[0], until_ms));
+	assert_true(clock_mono_ms() >= until_ms);
+	assert_int_equal(setitimer(ITIMER_REAL, &none, NULL), 0);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_false(call_pause(ends[0], clock_mono_ms() + 60000));
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* Short to write, and a hundred bytes each in memory. */
 static void test_an_answer_that_is_heavy(void **state)
 {
@@ -296,6 +347,8 @@ int main(void)
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_what_a_refusal_says),
 		cmocka_unit_test(test_what_a_service_asks_to_wait),
+		cmocka_unit_test(test_a_key_that_is_quoted),
+		cmocka_unit_test(test_a_signal_is_no_cancel),
 		cmocka_unit_test(test_measures_that_cannot_be),
 		cmocka_unit_test(test_an_answer_that_is_heavy),
 	};

@@ -87,6 +87,7 @@ static void on_continue(int number)
 	int saved = errno;
 
 	(void)number;
+	keyboard.left = 1; /* by SIGSTOP, which nobody sees, too */
 	if (tcgetpgrp(STDIN_FILENO) == getpgrp())
 		keyboard_prepare();
 	keyboard.came_back = 1;

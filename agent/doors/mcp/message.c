@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define BIG_DIGITS 16 /* of the first number that is no double's any more */
+
 static void bad(struct message *m, enum message_code code, const char *problem)
 {
 	m->kind = MESSAGE_BAD;
@@ -64,6 +66,16 @@ static void read_object(struct message *m)
 		bad(m, MESSAGE_INVALID, "neither a request nor a response");
 }
 
+/* An id that is itself what cannot be held would be another one: U+FFFD in it, or a number that
+ * came to be a text. */
+static bool is_altered(const struct json *id)
+{
+	const char *text = json_string(id);
+
+	return text && (strstr(text, "\xef\xbf\xbd") ||
+			(strlen(text) >= BIG_DIGITS && !text[strspn(text, "-0123456789")]));
+}
+
 /* It is JSON, and has what nothing here can hold, as a NUL in a text: whoever waits for an answer
  * to it is to get one. */
 static void read_unheld(struct message *m, const char *bytes, size_t len, const char *problem)
@@ -74,7 +86,7 @@ static void read_unheld(struct message *m, const char *bytes, size_t len, const 
 	m->whole = json_parse(
 		bytes, len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING | JSON_FIRST_OF_TWINS, &ignored);
 	const struct json *id = json_get(m->whole, "id");
-	if (!json_get(m->whole, "method") || !is_id(id))
+	if (!json_get(m->whole, "method") || !is_id(id) || is_altered(id))
 		return;
 	m->id = id;
 	m->code = MESSAGE_BAD_PARAMS;

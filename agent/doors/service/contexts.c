@@ -184,14 +184,14 @@ static void take_survivors(struct contexts *c)
 		struct entry *e = mem_alloc(sizeof(*e));
 
 		*e = (struct entry){ .held = { .language = language_find(row->lang),
-					       .from_log = true,
-					       .was_filled = row->filled },
+					       .from_log = true },
 				     .owner = row->owned ? row->owner : NULL,
 				     .kept = row,
 				     .opened_ms = row->opened_ms,
 				     .used_ms = clock_mono_ms(),
 				     .cancel_fd = -1 };
 		memcpy(e->held.id, row->id, sizeof(e->held.id));
+		memcpy(e->held.last, row->last, sizeof(e->held.last));
 		e->held.context.name = mem_strdup(row->id);
 		e->next = c->first;
 		c->first = e;
@@ -423,6 +423,14 @@ int contexts_take(struct contexts *c, const char *id, const char *owner, int can
 	return rc;
 }
 
+/* The run of its last cell: an id is "RUN/ATTEMPT". */
+static void tell_last(struct kept_context *row, const struct context *c)
+{
+	const char *id = c->count > c->from ? c->cells[c->count - 1].id : "";
+
+	snprintf(row->last, sizeof(row->last), "%.*s", ULID_LEN, id);
+}
+
 void contexts_put_back(struct contexts *c, struct held *held)
 {
 	struct entry *e = (struct entry *)held; /* its first member */
@@ -437,7 +445,7 @@ void contexts_put_back(struct contexts *c, struct held *held)
 		clear(c, held);
 	e->clear = false;
 	if (e->kept && !held->from_log)
-		e->kept->filled = held->context.count > held->context.from;
+		tell_last(e->kept, &held->context);
 	weigh(c, e);
 	if (e->closed)
 		entry_free(c, e);

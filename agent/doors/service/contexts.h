@@ -45,7 +45,8 @@ struct held {
 	size_t asked;		 /* of them, by its client; counted by who holds it */
 	bool kept;		 /* the state of its last program, in memory */
 	bool from_log;		 /* its server died: what is in it is to be read (reread.h) */
-	bool was_filled;	 /* then: programs had happened in it */
+	char last[ULID_LEN + 1]; /* then: its last run; "": there was none */
+	const char *lost;	 /* why it cannot be made again; NULL: nobody has tried; static */
 	bool reread;		 /* it was, and no program happened in it since */
 	size_t place;		 /* of the worker that ran last in it, and 1; 0: none yet */
 	struct task_file *files; /* given so far: each later program has them; owned */

@@ -55,6 +55,7 @@ static bool is_whole(const struct kept_context *row)
 
 	return memchr(row->id, '\0', sizeof(row->id)) && !strncmp(row->id, "ctx-", 4) &&
 	       strspn(row->id + 4, digits) == CONTEXT_ID_LEN - 4 &&
+	       memchr(row->last, '\0', sizeof(row->last)) &&
 	       memchr(row->owner, '\0', sizeof(row->owner)) &&
 	       row->owned == (*row->owner != '\0') && memchr(row->lang, '\0', sizeof(row->lang)) &&
 	       language_find(row->lang);

@@ -6,6 +6,8 @@
 #ifndef AGENT_DOORS_KEPT_H
 #define AGENT_DOORS_KEPT_H
 
+#include "base/ulid.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,8 +15,8 @@
 
 struct kept_context {
 	bool there;
-	bool owned;  /* else it is the user's own */
-	bool filled; /* programs happened in it: its owner writes it, at any time */
+	bool owned;		 /* else it is the user's own */
+	char last[ULID_LEN + 1]; /* its last run; "": none; its owner writes it, at any time */
 	char id[CONTEXT_ID_LEN + 1], owner[128], lang[32];
 	int64_t opened_ms;
 };

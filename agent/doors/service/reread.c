@@ -50,8 +50,9 @@ static int read_run(struct held *held, const struct recording *r, struct error *
 }
 
 /* Made again it would be another one. */
-static int refuse(const struct held *held, const char *why, struct error *err)
+static int refuse(struct held *held, const char *why, struct error *err)
 {
+	held->lost = why;
 	return error_set(
 		err, ERR_FAILED,
 		"context %s cannot be made again, after its server died: %s: close it, and "
@@ -68,10 +69,12 @@ int held_reread(struct held *held, struct audit *audit, struct error *err)
 
 	if (!held->from_log)
 		return 0;
+	if (held->lost)
+		return refuse(held, held->lost, err);
 	if (audit_list(audit, &filter, take_id, run, err) < 0)
 		return -1;
-	if (!*run && held->was_filled)
-		return refuse(held, "the log has none of its runs any more", err);
+	if (strcmp(run, held->last) < 0)
+		return refuse(held, "its last run is not in the log any more", err);
 	if (*run) {
 		struct recording r;
 		int64_t redactions = 0;

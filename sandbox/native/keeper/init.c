@@ -80,11 +80,10 @@ static int tie_to_keeper(const struct init *i)
 
 /* The launcher shares our memory, and so the score: to change it, the kernel looks through all
  * processes of the host. */
-static void set_oom_score(const struct init *i, const char *score)
+static void set_oom_score(const struct init *i, const char *score, char ret_before[16])
 {
-	char now[16] = "";
-
-	if (i->oom >= 0 && pread(i->oom, now, sizeof(now) - 1, 0) > 0 && atoi(now) != atoi(score))
+	memset(ret_before, 0, 16);
+	if (i->oom >= 0 && pread(i->oom, ret_before, 15, 0) > 0 && atoi(ret_before) != atoi(score))
 		(void)!pwrite(i->oom, score, strlen(score), 0);
 }
 
@@ -278,7 +277,8 @@ static pid_t start_guest(struct init *i)
 				   .started_fd = PROTOCOL_STARTED_FD,
 				   .waits = i->launch.waits };
 	memcpy(i->guest.fds, i->fds, sizeof(i->guest.fds));
-	set_oom_score(i, "1000");
+	char own_score[16], ignored[16];
+	set_oom_score(i, "1000", own_score);
 	pid_t pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
 			  &i->guest);
 	if (pid < 0)
@@ -295,7 +295,7 @@ static pid_t start_guest(struct init *i)
 	if (send_event(i, &started, i->started, STARTED_FDS) < 0)
 		_exit(1);
 	let_go_of_started(i);
-	set_oom_score(i, "0");
+	set_oom_score(i, own_score, ignored);
 	return pid;
 }
 
@@ -438,7 +438,6 @@ static void let_go(const struct init *i)
 	if (send_event(i, &event, NULL, 0) < 0 || event.kind != EVENT_STARTED)
 		_exit(1);
 	close(go);
-	set_oom_score(i, "0");
 }
 
 /* Who enters must see whom it enters, so that only then this one hides. No guest runs before. */
