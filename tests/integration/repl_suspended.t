@@ -75,6 +75,13 @@ sees '^first answer$' 'fg goes on with the run'
 sees '^assay> typed early$' 'what was typed since waits in the line'
 is "$(screen | grep -c 'typed early')" 1 'and was not shown in the run'
 keys Enter
+# Where no state is kept the first program runs again.
+# shellcheck disable=SC2329 # called by until_true
+is_answered() {
+	pkill -f "tail-$$-one"
+	shows '^second answer$'
+}
+until_true is_answered
 sees '^second answer$' 'Enter sends it'
 is "$("$ASSAY" log list --json | jq -c 'map(.prompt)')" '["typed early","half a question"]' 'two questions, as they were typed'
 
