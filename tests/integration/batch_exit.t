@@ -173,7 +173,7 @@ for signal in INT:130 TERM:143; do
 	slow
 	# A shell that runs tests in the background may have told them to ignore it.
 	# shellcheck disable=SC2086 # several options
-	python3 -c 'import os, signal, sys
+	/usr/bin/python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$ASSAY" $part >out.txt 2>err.txt &
 	until_true runs
