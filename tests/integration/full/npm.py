@@ -32,8 +32,8 @@ def install(package, place, last, what):
     """What the folder package asks for, into place. last: a file that is there when all is."""
     if not shutil.which("node") or not shutil.which("npm"):
         raise tap.SkipAll("node and npm are not both installed")
-    # That list is what npm writes in the end.
-    done = (last, os.path.join(place, "node_modules/.package-lock.json"))
+    # Written when all is there and was looked at: until then it may be laid out once more.
+    done = (last, os.path.join(place, "node_modules/of-assay-whole"))
     if all(map(os.path.exists, done)):
         return
     try:
@@ -46,6 +46,8 @@ def install(package, place, last, what):
             npm = lay_out(package, place)
             if npm.returncode == 0 and not is_whole(place):
                 npm = lay_out(package, place)
+            if npm.returncode == 0 and os.path.exists(last):
+                open(done[1], "w").close()
     except (OSError, subprocess.TimeoutExpired) as error:
         raise tap.SkipAll("%s cannot be installed: %s" % (what, error))
     if npm.returncode or not os.path.exists(last):
