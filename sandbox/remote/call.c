@@ -68,8 +68,6 @@ static const char *credential_of(const char *line)
 /* One character of JSON's text, which may be escaped: how many bytes spell it; 0: it is another. */
 static size_t spelled(const char *at, size_t len, char c)
 {
-	unsigned code;
-
 	if (len >= 1 && *at == c && c != '\\')
 		return 1;
 	if (len >= 2 && at[0] == '\\' && at[1] == c)
@@ -77,6 +75,7 @@ static size_t spelled(const char *at, size_t len, char c)
 	if (len < 6 || memcmp(at, "\\u00", 4))
 		return 0;
 	const char digits[] = { at[4], at[5], '\0' };
+	unsigned code;
 	return sscanf(digits, "%2x", &code) == 1 && code == (unsigned char)c ? 6 : 0;
 }
 

@@ -277,7 +277,7 @@ static pid_t start_guest(struct init *i)
 				   .started_fd = PROTOCOL_STARTED_FD,
 				   .waits = i->launch.waits };
 	memcpy(i->guest.fds, i->fds, sizeof(i->guest.fds));
-	char own_score[16], ignored[16];
+	char own_score[16];
 	set_oom_score(i, "1000", own_score);
 	pid_t pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
 			  &i->guest);
@@ -295,7 +295,8 @@ static pid_t start_guest(struct init *i)
 	if (send_event(i, &started, i->started, STARTED_FDS) < 0)
 		_exit(1);
 	let_go_of_started(i);
-	set_oom_score(i, own_score, ignored);
+	char raised[16];
+	set_oom_score(i, own_score, raised);
 	return pid;
 }
 
