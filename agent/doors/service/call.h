@@ -38,9 +38,9 @@ int call_run_in(struct worker *worker, const struct call *call, const char *cont
 		const char *owner, struct task *task, struct loop_result *ret,
 		struct json **ret_document, struct error *err);
 
-/* The document of a program (agent/cli/README.md), secrets taken out, with the run's id, why nothing
- * ran, and what a refusal's rules are. failed (may be NULL) is the error of one that could not
- * begin. Caller frees. */
+/* The document of a program (agent/cli/README.md), secrets taken out, with the run's id, why
+ * nothing ran, and what a refusal's rules are. failed (may be NULL) is the error of one that could
+ * not begin. Caller frees. */
 struct json *call_program_json(const struct worker *worker, const struct loop_result *result,
 			       const struct error *failed);
 /* What was printed and is not told, in a sentence without its end; NULL: nothing. Caller frees. */
